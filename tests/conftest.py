@@ -1,7 +1,5 @@
 """Projects in which Snakemake runs without touching the checkout, and the two that are shared."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re
@@ -122,7 +120,7 @@ class Project:
             and ".partial" not in path.name  # of a job that was killed
         }
 
-    def copy(self, target: Path) -> Project:
+    def copy(self, target: Path) -> "Project":
         """A copy with all results and what Snakemake remembers of them."""
         shutil.copytree(self.path, target, symlinks=True)
         return Project(target, self.mirror, self.environment)

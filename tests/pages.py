@@ -1,7 +1,5 @@
 """The pages as their readers see them: links and commands."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What every job shares: exit codes, messages for users, logs, and a tidy end."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The wheel and the sdist: what is in them, and that a wheel works alone."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """The plan: what is computed, shipped or absent, and why. No Snakemake."""
 
-from __future__ import annotations
-
 import csv
 from copy import deepcopy
 from pathlib import Path

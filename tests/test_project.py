@@ -1,7 +1,5 @@
 """What the project promises about itself: names, locks, no machine's path."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

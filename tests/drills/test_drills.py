@@ -1,8 +1,6 @@
 """Harm done to a finished small run: the same bytes in the end or a refusal, and nothing
 half-written. What one reader or one download does is tested beside it (tests/store, tests/data)."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The comparison on a data set of the workflow: signed rows, and the table of all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Published cells beside ours: digits that were printed, intervals, gaps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,15 +1,13 @@
-"""BERTScore against the package bert-score, pair by pair, with a real encoder and tiny random ones.
+"""BERTScore against the package bert-score, pair by pair, and embeddings against transformers.
 
-The tiny encoders are made here: random weights have tokens whose best cosine is negative, which
-a trained encoder seldom has, and cost milliseconds.
+With a real encoder and tiny random ones, made here: random weights have tokens whose best cosine is
+negative, which a trained encoder seldom has, and cost milliseconds.
 """
-
-from __future__ import annotations
 
 import importlib.util
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
-from refless.kernels import bertscore, encoder, kernel
+from refless.kernels import bertscore, embedding, encoder, kernel
 
 
 def lacks(*packages: str) -> str:
@@ -53,6 +51,7 @@ def bert_folder(folder: Path, **options: Any) -> Path:
     import torch
     from transformers import BertConfig, BertModel, BertTokenizer
 
+    torch.set_num_threads(1)  # threads that wait for a core of others cost more than they bring
     limit = options.pop("model_max_length", 40)
     letters = list("abcdefghijklmnopqrstuvwxyz")
     known = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *",:!", *letters]
@@ -64,11 +63,11 @@ def bert_folder(folder: Path, **options: Any) -> Path:
         num_hidden_layers=3,
         num_attention_heads=4,
         intermediate_size=64,
-        max_position_embeddings=options.pop("positions", 40),
+        max_position_embeddings=40,
         initializer_range=0.3,
         hidden_act="tanh",
     )
-    torch.manual_seed(options.pop("seed", 1))
+    torch.manual_seed(1)
     BertModel(config).save_pretrained(folder)
     BertTokenizer(vocab=vocabulary, model_max_length=limit, **options).save_pretrained(folder)
     return folder
@@ -80,40 +79,24 @@ def roberta_folder(folder: Path, prefix_space: bool) -> Path:
     from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 
     letters = [chr(c) for c in range(33, 127)] + ["\u0120"]
-    vocabulary = {
-        word: i for i, word in enumerate(["<s>", "<pad>", "</s>", "<unk>", "<mask>", *letters])
-    }
+    known = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *letters]
+    vocabulary = {word: i for i, word in enumerate(known)}
     torch.manual_seed(2)
-    RobertaModel(
-        RobertaConfig(
-            vocab_size=len(vocabulary),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=32,
-            max_position_embeddings=60,
-            type_vocab_size=1,
-            initializer_range=0.6,
-        )
-    ).save_pretrained(folder)
+    config = RobertaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=60,
+        type_vocab_size=1,
+        initializer_range=0.6,
+    )
+    RobertaModel(config).save_pretrained(folder)
     RobertaTokenizer(
         vocab=vocabulary, merges=[], model_max_length=58, add_prefix_space=prefix_space
     ).save_pretrained(folder)
     return folder
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads of torch that wait for a core that others use cost more than they bring here."""
-    if TORCH:
-        yield
-        return
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -144,10 +127,6 @@ def assert_equals(found: np.ndarray, expected: np.ndarray) -> None:
     assert np.median(np.abs(found - f)) < 1e-6
 
 
-def minilm() -> Path:
-    return bertscore.find(MINILM)
-
-
 def on_tiny(folder: Path, x: list[str], s: list[str], **options: Any) -> np.ndarray:
     options = {"layer": 3, "model": folder, "device": "cpu"} | options
     return kernel("bertscore.tiny", x, s, **options)
@@ -172,7 +151,7 @@ def test_equals_bert_score_with_a_trained_encoder() -> None:
         "Shares of the company fell 3.5% in early trading, analysts said; they blamed the weather.",
     ]
     s = ["Stocks fall.", "Man arrested", "Man arrested", "Ä émigré's naïve façade 東京 🙂", x[3]]
-    expected = oracle(minilm(), 6, [x[0], x[1], x[3]], s)
+    expected = oracle(bertscore.find(MINILM), 6, [x[0], x[1], x[3]], s)
     found = kernel(MINILM, x, s, device="cpu")
     assert_equals(found[[0, 1, 3]], expected)
     assert (found[2] == 0).all()
@@ -344,31 +323,37 @@ def test_wrong_options_are_refused(tiny: Path, options: dict[str, Any]) -> None:
         on_tiny(tiny, ["a"], ["b"], **options)
 
 
-@needs_torch
-def test_damaged_models_are_refused(tiny: Path, tmp_path: Path) -> None:
+def no_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def no_weights(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def half_the_weights(folder: Path) -> None:
+    content = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(content[: len(content) // 2])
+
+
+def fewer_weights(folder: Path) -> None:
     from safetensors.torch import load_file, save_file
 
-    def no_config(folder: Path) -> None:
-        (folder / "config.json").unlink()
+    weights = load_file(folder / "model.safetensors")
+    del weights["encoder.layer.1.output.dense.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
-    def no_weights(folder: Path) -> None:
-        (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
-    def half(folder: Path) -> None:
-        content = (folder / "model.safetensors").read_bytes()
-        (folder / "model.safetensors").write_bytes(content[: len(content) // 2])
-
-    def fewer(folder: Path) -> None:
-        weights = load_file(folder / "model.safetensors")
-        del weights["encoder.layer.1.output.dense.weight"]
-        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-
-    for damage in (no_config, no_weights, half, fewer):
-        folder = Path(shutil.copytree(tiny, tmp_path / damage.__name__))
-        damage(folder)
-        with pytest.raises(KernelError) as found:
-            on_tiny(folder, ["a"], ["b"])
-        assert found.value.path is not None
+@needs_torch
+@pytest.mark.parametrize("damage", [no_config, no_weights, half_the_weights, fewer_weights])
+def test_damaged_models_are_refused(
+    tiny: Path, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    folder = Path(shutil.copytree(tiny, tmp_path / "model"))
+    damage(folder)
+    with pytest.raises(KernelError) as found:
+        on_tiny(folder, ["a"], ["b"])
+    assert found.value.path is not None
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])
@@ -408,3 +393,43 @@ def test_resources_are_contents_not_places(tmp_path: Path, baseline: Path) -> No
         shutil.copy(one / file, two / file)
     with pytest.raises(KernelError, match="not roberta-large"):
         bertscore.resources("bertscore.roberta-large", model=one)
+
+
+# ---- embeddings of whole texts -------------------------------------------------------------------
+
+
+def slow_embeddings(folder: Path, texts: list[str]) -> np.ndarray:
+    """Mean of the last layer of transformers' model over all tokens, a text at a time; length 1."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    model = AutoModel.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=False)
+    rows = []
+    for text in texts:
+        with torch.inference_mode():
+            given = tokenizer(text.strip(), return_tensors="pt", truncation=True)
+            mean = model(**given).last_hidden_state[0].mean(0).double().numpy()
+        rows.append(mean / np.sqrt(mean @ mean) if text.strip() else 0 * mean)
+    return np.array(rows)
+
+
+@needs_torch
+def test_cosines_are_those_of_transformers(tiny: Path) -> None:
+    x = [*TEXTS, "", " \t", "\ud800 dog"]
+    vectors = slow_embeddings(tiny, x[:-1])
+    got = kernel("embedding.tiny", x, x, model=tiny)
+    np.testing.assert_allclose(got[:-1, :-1], vectors @ vectors.T, atol=2e-6)
+    assert (got[-3] == 0).all()
+    np.testing.assert_allclose(np.delete(np.diag(got), [-3, -2]), 1, atol=1e-6)
+
+
+@needs_torch
+def test_blocks_of_embeddings_give_the_same_bits(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = [f"{a} {b}" for a in TEXTS for b in TEXTS[:4]]
+    one = kernel("embedding.tiny", x, x, model=tiny, threads=1)
+    monkeypatch.setattr(embedding, "WIDTH", 5)
+    assert np.array_equal(one, kernel("embedding.tiny", x, x, model=tiny, threads=2))
+    assert np.array_equal(one[4:9], kernel("embedding.tiny", x[4:9], x, model=tiny))

@@ -1,7 +1,5 @@
 """Results of two papers that nobody wrote, for tests of the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest import mock
 

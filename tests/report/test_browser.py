@@ -4,8 +4,6 @@ What a reader does: look at the first screen, click on what it names, sort and f
 Skipped where Playwright or Chromium is missing (``REFLESS_CHROMIUM`` may name the program).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

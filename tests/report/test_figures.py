@@ -1,7 +1,5 @@
 """Figures: what is drawn, and the same bytes for the same numbers."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence

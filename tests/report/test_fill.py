@@ -1,7 +1,5 @@
 """Numbers in prose are those of the tables."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The handbook as it opens from a folder, in headless Chromium (see test_browser)."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

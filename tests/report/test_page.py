@@ -1,7 +1,5 @@
 """The report: what it has, what it counts, and that it is one file."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A table as CSV, Markdown and record, from its entry in the catalogue."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

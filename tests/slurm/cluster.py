@@ -11,8 +11,6 @@ has ended, or this program was killed, no process and no file is left. The nodes
 what they are said to have stands in slurm.conf.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pwd

@@ -5,8 +5,6 @@ cancelled and a node was lost.
 every few seconds, so most of the time here is waiting.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

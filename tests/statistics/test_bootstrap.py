@@ -1,7 +1,5 @@
 """Draws, and intervals from them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Correlations: against values worked by hand, scipy and R, and on copies instead of weights."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Error, rank correlation and coverage: against a slow loop over the same draws, and scipy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

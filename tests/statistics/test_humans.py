@@ -1,7 +1,5 @@
 """The human rows: against one annotator and one draw at a time; and covered candidates."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

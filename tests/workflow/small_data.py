@@ -3,8 +3,6 @@
 The sentences are put together from a few words of ours, so that some share n-grams and some do not.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """What a change makes again and what it leaves alone; the workflow from another place."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

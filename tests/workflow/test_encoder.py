@@ -3,8 +3,6 @@
 The encoder is a random one of three layers; where torch is not installed, what is missing is said.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The numbers that come with refless: no text in them, and enough for `make`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

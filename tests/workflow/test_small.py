@@ -1,7 +1,5 @@
 """The whole workflow on small data: everything is built, and what is missing says why."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

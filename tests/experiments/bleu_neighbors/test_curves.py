@@ -1,7 +1,5 @@
 """Curves of figures 2 to 4: each point by the definition."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

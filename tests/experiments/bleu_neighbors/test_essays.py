@@ -1,7 +1,5 @@
 """Table 3: the recipe on essays written here, and the published values from what is shipped."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

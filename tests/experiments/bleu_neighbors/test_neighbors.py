@@ -1,7 +1,5 @@
 """Kernel matrices and what neighbors say: by the definition, in blocks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Table 1 and section 5.3: the published cells by an independent script, and every other row."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Table 2: estimates across tasks by a slow loop, and the rows that it makes of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

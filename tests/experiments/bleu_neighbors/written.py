@@ -1,7 +1,5 @@
 """Small data sets, written as the workflow writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

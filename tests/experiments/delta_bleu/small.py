@@ -1,7 +1,5 @@
 """Small dialogues of our own, for the tests of ΔBLEU."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

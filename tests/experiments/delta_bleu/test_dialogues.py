@@ -1,7 +1,5 @@
 """ΔBLEU's experiment: what is compared, and which references there are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Table 2 and figure 2 of ΔBLEU: from files of numbers to rows, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

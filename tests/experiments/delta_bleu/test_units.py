@@ -1,7 +1,5 @@
 """ΔBLEU over units of contexts: on small dialogues of our own, then on the real ones."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Published cells beside ours: which count, how they agree, how far they vary."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

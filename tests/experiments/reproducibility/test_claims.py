@@ -1,7 +1,5 @@
 """Claims: on which side the interval lies, of one row or of two on the same draws."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What stands beside RNN-QE: against slow versions, and without a look at what is tested."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Training as jobs of Snakemake. Needs torch."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import Project

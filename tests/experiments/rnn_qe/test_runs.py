@@ -1,7 +1,5 @@
 """RNN-QE's signed files, written and read back, on data sets written here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """RNN-QE's tables and its figure: cells on numbers written here, then what is shipped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
