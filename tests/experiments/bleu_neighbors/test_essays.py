@@ -10,9 +10,7 @@ from refless.data.task import Task, read_task, write_task
 from refless.experiments.bleu_neighbors.essays import (
     KEYS,
     essay_estimates,
-    number_of_sentences,
     table3,
-    training_quality,
 )
 from refless.experiments.published import read_published
 from refless.kernels import kernel
@@ -45,16 +43,6 @@ def essays(tmp_path_factory: pytest.TempPathFactory) -> Task:
     folder = tmp_path_factory.mktemp("ratings") / "e"
     write_task(RatedTexts(texts, RatedTexts(texts).ratings, scale=(0, 3)), folder, {})
     return read_task(folder)
-
-
-def test_a_sentence_ends_where_a_full_stop_and_a_blank_follow() -> None:
-    assert number_of_sentences("One. Two e.g. this! Three.") == 3
-    assert number_of_sentences("") == 1
-
-
-def test_training_quality_is_the_mean_of_both_raters() -> None:
-    scores = pd.DataFrame({"score1": [0, 1, 3], "score2": [1, 2, 3]})
-    assert training_quality(scores).tolist() == [0.5 / 3, 1.5 / 3, 1.0]
 
 
 def test_estimates_are_what_a_slow_loop_says(essays: Task) -> None:

