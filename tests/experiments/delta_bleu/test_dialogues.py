@@ -11,22 +11,9 @@ from refless.experiments.delta_bleu.dialogues import (
     SINGLE,
     Cell,
     Counted,
-    Dialogues,
     read_dialogues,
 )
-from tests.experiments.delta_bleu.small import SYSTEMS, small_texts
-
-
-def test_dialogues_are_brought_into_shape() -> None:
-    texts = small_texts(humans=2)
-    found = read_dialogues(texts)
-    assert found.systems == sorted(SYSTEMS)
-    assert (found.output.shape, found.human.shape) == ((12, 4), (12, 2))
-    row = texts.loc[found.output[3, 1]]
-    assert (row["model"], row["context_id"]) == ("beta", "c3")
-    # the original response is the single reference
-    models = texts["model"][found.human[0]].tolist()
-    assert models == ["Original Ground Truth", "New Human Generated"]
+from tests.experiments.delta_bleu.small import small_texts
 
 
 def test_contexts_that_somebody_did_not_answer_are_left_out() -> None:
@@ -60,25 +47,15 @@ def test_what_cannot_be_paired_is_named() -> None:
     assert f"{texts[beta]['id'].iloc[4]} and t:again" in caught.value.message
 
 
-def by_hand() -> Dialogues:
-    """Weights of human, alpha, beta, gamma: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2."""
-    quality = [[0.5, 0.9, 0.6, 0.1], [0.95, 0.2, 0.3, 0.4]]
-    return read_dialogues(
-        pd.DataFrame(
-            [
-                {
-                    "text": f"{name} says {context}",
-                    "quality": quality[context][k],
-                    "n_ratings": 3,
-                    "system": name,
-                    "context_id": f"c{context}",
-                    "context": "",
-                }
-                for context in (0, 1)
-                for k, name in enumerate(["human", "alpha", "beta", "gamma"])
-            ]
-        )
-    )
+BY_HAND = pd.DataFrame(
+    {
+        "system": ["human", "alpha", "beta", "gamma"] * 2,
+        "context_id": ["c0"] * 4 + ["c1"] * 4,
+        "text": [f"text {k}" for k in range(8)],
+        # weights: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2
+        "quality": [0.5, 0.9, 0.6, 0.1, 0.95, 0.2, 0.3, 0.4],
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -104,4 +81,5 @@ def by_hand() -> Dialogues:
 def test_how_many_references_there_are_and_where_none_is_good(
     cell: Cell, number: float, without: float
 ) -> None:
-    assert Counted(by_hand(), 2).references(cell) == pytest.approx((number, without))
+    dialogues = read_dialogues(BY_HAND.assign(n_ratings=3, context=""))
+    assert Counted(dialogues, 2).references(cell) == pytest.approx((number, without))

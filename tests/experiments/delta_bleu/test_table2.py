@@ -15,9 +15,9 @@ from refless.report import figures
 from refless.report.figures_delta_bleu import delta_bleu_figure
 from refless.statistics import interval
 from refless.statistics.bootstrap import unpacked
+from tests.conftest import ROOT
 from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_texts
 
-RESOURCES = Path(__file__).parents[3] / "resources"
 REFERENCES = [SINGLE, HIGH, "w>=0.4", "w>=0.2", ALL]
 
 
@@ -29,16 +29,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(path: Path) -> pd.DataFrame:
-    return read_units([path])
-
-
 def published() -> pd.DataFrame:
-    return read_published(RESOURCES / "published/delta_bleu_table2.csv", KEYS[1:3])
+    return read_published(ROOT / "resources/published/delta_bleu_table2.csv", KEYS[1:3])
 
 
 def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file: Path) -> None:
-    table = table2(["small", "other"], read(file), published())
+    table = table2(["small", "other"], read_units([file]), published())
     assert not table.duplicated(KEYS).any()
     paper = table.iloc[:2]  # the report counts these as the published cells
     assert paper[KEYS[:3]].to_numpy().tolist() == [
@@ -69,7 +65,7 @@ def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file: Path) -
 
 def test_shipped_numbers_give_the_published_table() -> None:
     """The first row of each metric on DSTC7, as it stood when it was first computed."""
-    path = RESOURCES / "shipped/delta_bleu/dstc7/units.csv"
+    path = ROOT / "resources/shipped/delta_bleu/dstc7/units.csv"
     table = table2(["dstc7"], read_units([path]), published()).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
     for key, numbers in {
@@ -88,7 +84,7 @@ def test_shipped_numbers_give_the_published_table() -> None:
 
 
 def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path) -> None:
-    points = figure2(read(file))
+    points = figure2(read_units([file]))
     looks: dict[str, Any] = {"small": {"name": "Some chat"}}
     with plt.rc_context():
         figure = delta_bleu_figure(points, looks)

@@ -81,11 +81,7 @@ def direct_score(cell: Cell, texts: list[str], references: list[list[tuple[str, 
             direct_sentence(text, own, cell.order)
             for text, own in zip(hypotheses, named, strict=True)
         )
-    if cell.metric == "bleu":
-        return corpus_delta_bleu(
-            hypotheses, named, [[1.0] * len(r) for r in named], cell.order, cell.rule
-        )
-    weights = [[w for _, w in references[k]] for k in kept]
+    weights = [[w for _, w in references[k]] for k in kept]  # all 1 for BLEU
     return corpus_delta_bleu(hypotheses, named, weights, cell.order, cell.rule)
 
 
@@ -150,26 +146,13 @@ def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch: pytest.Monkey
 
 def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are() -> None:
     """0.1 + 0.2 and 0.3 + 0.0 over two contexts: level, and no rounding noise says otherwise."""
-    quality = {"human": [1, 1], "alpha": [0.1, 0.2], "beta": [0.3, 0.0]}
-    rows = [
-        {"text": f"{who} {k}", "quality": given[k], "n_ratings": 3, "system": who}
-        | {"context_id": f"c{k}", "context": ""}
-        for who, given in quality.items()
-        for k in (0, 1)
-    ]
-    counted = Counted(read_dialogues(pd.DataFrame(rows)), 2)
+    table = {"system": ["human", "alpha", "beta"] * 2, "context_id": ["c0"] * 3 + ["c1"] * 3}
+    table |= {"text": [f"text {k}" for k in range(6)], "quality": [1, 0.1, 0.3, 1, 0.2, 0.0]}
+    counted = Counted(read_dialogues(pd.DataFrame(table).assign(n_ratings=3, context="")), 2)
     assert (observations(counted, [Cell("bleu")], pool(2, 3), 2, 1)[1] == 0).all()
 
 
-def test_a_draw_of_contexts_is_repeated_as_often_as_asked() -> None:
-    found = bootstrap_pool(np.arange(6), 5, 2, seed=1)
-    assert found.shape == (10, 6)
-    np.testing.assert_array_equal(found[::2], found[1::2])
-    assert set(found.ravel()) <= set(range(6))
-    assert any(len(set(row)) < 6 for row in found)
-
-
-def test_contexts_of_the_same_text_are_drawn_together() -> None:
+def test_contexts_of_the_same_text_are_drawn_together_and_as_often_as_asked() -> None:
     text = np.array([*range(30), 3, 7, 3])
     left = [set(np.flatnonzero(text == number).tolist()) for number in range(30)]
     for row in bootstrap_pool(text, 50, 1, seed=1):
@@ -181,6 +164,8 @@ def test_contexts_of_the_same_text_are_drawn_together() -> None:
     # of so few texts, draws would hardly differ
     few = bootstrap_pool(text % 29, 50, 1, seed=1)
     np.testing.assert_array_equal(few, bootstrap_pool(np.arange(33), 50, 1, seed=1))
+    assert set(few.ravel()) == set(range(33))
+    np.testing.assert_array_equal(few.repeat(2, axis=0), bootstrap_pool(text % 29, 50, 2, seed=1))
 
 
 def test_rows_have_the_means_of_scipys_correlations(monkeypatch: pytest.MonkeyPatch) -> None:
