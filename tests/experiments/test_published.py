@@ -15,8 +15,9 @@ from refless.experiments.published import (
     compare,
     read_published,
 )
+from tests.conftest import ROOT
 
-PUBLISHED = Path(__file__).parents[2] / "resources/published"
+PUBLISHED = ROOT / "resources/published"
 NAN = float("nan")
 
 
@@ -78,14 +79,6 @@ def test_rows_keep_their_order_and_columns_and_may_lack_either_side() -> None:
     assert found["extra"].tolist() == [1, 2, 3]
     assert found["paper_mse"].tolist() == ["", "0.0226", "0.0213"]
     assert found["paper_spearman"].tolist() == ["", "", "0.325"]
-
-
-def test_published_values_stay_as_they_were_printed() -> None:
-    table = read_published(PUBLISHED / "bleu_neighbors_table1.csv", ["model", "task"])
-    row = table[(table["model"] == "bleu") & (table["task"] == "dialogue")].iloc[0]
-    # 0.470 and not 0.47: the digits say how exact the paper is
-    assert row[["mse", "spearman", "coverage"]].tolist() == ["0.0164", "0.470", "0.76"]
-    assert not table.duplicated(["model", "task"]).any()
 
 
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)

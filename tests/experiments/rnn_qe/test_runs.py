@@ -14,6 +14,7 @@ from refless.experiments.rnn_qe.runs import write_predictions
 from refless.experiments.rnn_qe.tables import gather
 from refless.models.rnn_qe import names
 from refless.store import sealed
+from tests.conftest import Project
 from tests.models.rnn_qe.test_data import small_texts
 
 DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
@@ -85,7 +86,15 @@ def test_a_training_writes_predictions_and_how_they_were_made(
     assert found["cross_domain_1_setup2"].content["seed"].unique().tolist() == [0, 1]
 
 
-# ---- predictions ---------------------------------------------------------------------------------
+@pytest.mark.slow
+def test_a_run_says_what_it_trains_and_a_later_one_trains_the_rest(fresh: Project) -> None:
+    pytest.importorskip("torch", reason="make torch")
+    files = [f"results/rnn_qe/predictions/cross_domain_1_setup1/{seed}.csv.gz" for seed in (0, 1)]
+    assert "trains 1 networks of RNN-QE in 1 jobs" in fresh.snakemake(files[0])
+    made = (fresh.path / files[0]).stat().st_mtime_ns
+    assert "trains 1 networks of RNN-QE in 1 jobs" in fresh.snakemake(*files)
+    assert (fresh.path / files[1]).is_file()
+    assert (fresh.path / files[0]).stat().st_mtime_ns == made
 
 
 def test_without_outputs_there_is_a_reason_and_no_prediction(tmp_path: Path) -> None:
