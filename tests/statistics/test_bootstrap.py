@@ -17,7 +17,7 @@ from refless.statistics import (
     interval,
 )
 from refless.statistics import bootstrap as module
-from refless.statistics.bootstrap import bootstrap, packed, unpacked
+from refless.statistics.bootstrap import packed, unpacked
 
 NAN = float("nan")
 
@@ -63,12 +63,6 @@ def test_no_result_hangs_on_the_size_of_a_block(
     monkeypatch.setattr(module, "BLOCK", block)
     monkeypatch.setattr(module, "KEPT", 0)
     assert everything() == whole
-
-
-def test_a_candidate_is_drawn_with_its_unit() -> None:
-    unit = np.array([2, 0, 0, 1, 2, 2])
-    found = bootstrap(lambda weights: weights.T, draw_blocks(unit, 30, 4))
-    np.testing.assert_array_equal(found.T, draw_weights(3, 30, 4)[:, unit])
 
 
 def test_few_units_are_not_drawn_whole() -> None:

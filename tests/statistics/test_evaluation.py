@@ -1,7 +1,5 @@
 """Error, rank correlation and coverage: against a slow loop over the same draws, and scipy."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -17,10 +15,6 @@ def example(n: int, seed: int, covered: float) -> tuple[np.ndarray, np.ndarray]:
     truth = generator.integers(0, 6, n) / 5
     prediction = np.round((truth + generator.normal(0, 0.4, n)) * 4) / 4
     return np.where(generator.random(n) < covered, prediction, NAN), truth
-
-
-def undefined(estimate: Estimate) -> bool:
-    return bool(np.isnan([estimate.value, estimate.low, estimate.high]).all())
 
 
 @pytest.mark.parametrize(
@@ -65,20 +59,27 @@ def test_a_correlation_that_one_candidate_makes_has_no_interval() -> None:
     assert found.spearman.value > 0
     assert np.isnan([found.spearman.low, found.spearman.high]).all()
     assert found.mse.low < found.mse.value < found.mse.high
+    perfect = evaluate(-truth, truth, draws=20)
+    assert (perfect.spearman.value, perfect.p_value) == (-1, 0)
 
 
-def test_without_a_prediction_only_coverage_is_defined() -> None:
-    found = evaluate(np.full(4, NAN), np.array([0.1, 0.2, 0.3, 0.4]), draws=20)
-    assert undefined(found.mse)
-    assert undefined(found.spearman)
-    assert found.coverage == Estimate(0, 0, 0)
-    assert (found.n, found.n_covered) == (4, 0)
-
-
-def test_constant_predictions_have_an_error_but_no_correlation() -> None:
-    truth = np.array([0.1, 0.2, 0.3, 0.8])
-    found = evaluate(np.full(4, 0.5), truth, draws=50)
-    assert undefined(found.spearman)
-    assert math.isnan(found.p_value)
-    assert found.mse.low < found.mse.value < found.mse.high
-    assert found.coverage == Estimate(1, 1, 1)
+@pytest.mark.parametrize(
+    ("prediction", "truth", "covered"),
+    [
+        ([NAN] * 4, [0.1, 0.2, 0.3, 0.8], 0),
+        ([0.1, 0.2, NAN, NAN], [0.1, 0.3, 0.3, 0.8], 2),  # two pairs are too few
+        ([0.5] * 4, [0.1, 0.2, 0.3, 0.8], 4),
+        ([0.1, 0.2, 0.3, 0.8], [0.5] * 4, 4),
+    ],
+)
+def test_without_three_pairs_or_spread_there_is_no_correlation(
+    prediction: list[float], truth: list[float], covered: int
+) -> None:
+    found = evaluate(np.array(prediction), np.array(truth), draws=50)
+    rho = found.spearman
+    assert np.isnan([rho.value, rho.low, rho.high, found.p_value]).all()
+    assert (found.n, found.n_covered, found.coverage.value) == (4, covered, covered / 4)
+    assert np.isnan(found.mse.value) == (covered == 0)
+    if covered == 4:
+        assert found.mse.low < found.mse.value < found.mse.high
+        assert found.coverage == Estimate(1, 1, 1)
