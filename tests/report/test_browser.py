@@ -1,4 +1,4 @@
-"""The report in headless Chromium, offline, on a laptop's and a phone's width.
+"""The report and the handbook in headless Chromium, offline, on a laptop's and a phone's width.
 
 What a reader does: look at the first screen, click on what it names, sort and filter the tables.
 Skipped where Playwright or Chromium is missing (``REFLESS_CHROMIUM`` may name the program).
@@ -6,6 +6,8 @@ Skipped where Playwright or Chromium is missing (``REFLESS_CHROMIUM`` may name t
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +15,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
 
+from tests.conftest import ROOT
 from tests.report.made_up import ITEMS, make_results
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
@@ -56,20 +60,25 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copy(made, tmp_path_factory.mktemp("alone")))
 
 
-@pytest.fixture(scope="module", params=SCREENS)
-def screen(request: pytest.FixtureRequest, report: Path) -> Iterator[Screen]:
-    width, height = SCREENS[request.param]
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as run:
-        browser = run.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": height}, offline=True)
-        faults: list[str] = []
-        page.on("console", lambda message: faults.append(message.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: faults.append(request.url))
-        page.goto(report.as_uri())
-        assert faults.pop() == report.as_uri()
-        yield Screen(page, faults, width, height)
-        browser.close()
+        program = run.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        yield program
+        program.close()
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def screen(request: pytest.FixtureRequest, report: Path, browser: Any) -> Screen:
+    width, height = SCREENS[request.param]
+    page = browser.new_page(viewport={"width": width, "height": height}, offline=True)
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: faults.append(request.url))
+    page.goto(report.as_uri())
+    assert faults.pop() == report.as_uri()
+    return Screen(page, faults, width, height)
 
 
 def test_no_error_and_no_request(screen: Screen) -> None:
@@ -145,3 +154,49 @@ def test_nothing_is_wider_than_the_screen(screen: Screen) -> None:
     wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     screen.page.goto(screen.page.url.partition("#")[0])
     assert screen.page.evaluate(wider) <= 0
+
+
+# ---- the handbook, as it opens from a folder -----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its pages, but for the one of the library, which takes most of the time."""
+    pytest.importorskip("material", reason="needs what builds it: make .venv/docs.done")
+    folder = tmp_path_factory.mktemp("handbook")
+    shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("api.md"))
+    shutil.copy(ROOT / "CHANGELOG.md", folder)
+    if not (folder / "docs/index.md").exists():  # `make docs` writes it
+        (folder / "docs/index.md").write_text("# Start\n", encoding="utf-8")
+    told = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    told["nav"] = [entry for entry in told["nav"] if "api.md" not in entry.values()]
+    told["plugins"] = [one for one in told["plugins"] if "mkdocstrings" not in one]
+    told["strict"] = False  # other pages name that one
+    (folder / "mkdocs.yml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder / "site"],
+        cwd=folder,
+        check=True,
+    )
+    return folder / "site"
+
+
+@pytest.mark.parametrize("size", SCREENS)
+def test_pages_fit_their_screen_and_ask_nobody(handbook: Path, browser: Any, size: str) -> None:
+    width, height = SCREENS[size]
+    page = browser.new_page(viewport={"width": width, "height": height})
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: faults.append(request.url))
+    pages = sorted(path for path in handbook.glob("*.html") if path.name != "404.html")
+    assert len(pages) > 10
+    for path in pages:
+        page.goto(path.as_uri())
+        wide = page.evaluate("document.scrollingElement.scrollWidth")
+        assert wide <= width, f"{path.name} is {wide} wide"
+    assert [fault for fault in faults if not fault.startswith(("file:", "data:"))] == []
+    # the search works without a server
+    page.goto((handbook / "own_ratings.html").as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("assignments", delay=30)
+    page.locator(".md-search-result__item").first.wait_for(timeout=10_000)
