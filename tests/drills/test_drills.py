@@ -174,7 +174,7 @@ def test_a_dead_mirror_is_named_and_leaves_nothing(fresh: Project) -> None:
 
 
 def test_a_wrong_setting_is_one_message(fresh: Project) -> None:
-    fresh.configure("  min_neighbors: 5\n", "  min_neighbours: 5\n")
+    fresh.change("  min_neighbors: 5\n", "  min_neighbours: 5\n")
     said = fresh.snakemake("--dry-run", "all", ok=False)
     assert "bleu_neighbors.min_neighbours" in said
     assert "Traceback" not in said

@@ -85,16 +85,14 @@ def test_an_edited_module_makes_again_what_hangs_on_it(changed: Project) -> None
 def test_a_changed_setting_makes_again_what_hangs_on_it(
     changed: Project, old: str, new: str, again: set[str], kept: set[str]
 ) -> None:
-    changed.configure(old, new)
+    changed.change(old, new)
     planned = set(changed.planned("all"))
     assert again <= planned
     assert not kept & planned
 
 
 def test_a_colour_draws_figures_and_the_report_anew(changed: Project) -> None:
-    changed.configure(
-        "    name: summarization\n", '    name: summarization\n    colour: "#123456"\n'
-    )
+    changed.change("    name: summarization\n", '    name: summarization\n    colour: "#123456"\n')
     planned = set(changed.planned("all"))
     assert "bleu_neighbors_figure2" in planned
     assert planned <= FIGURES | {"make_report"}
@@ -196,7 +194,8 @@ def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
 def test_a_job_uses_the_library_of_its_own_checkout(fresh: Project) -> None:
     """Another one is on Python's path, before anything that is installed."""
     fresh.own_modules()
-    fresh.change("workflow/refless/data/normalize.py", '"%s: %d rated texts', '"own %s: %d texts')
+    module = "workflow/refless/data/normalize.py"
+    fresh.change('"%s: %d rated texts', '"own %s: %d texts', module)
     fresh.snakemake(RATINGS, PYTHONPATH=str(ROOT / "workflow"))
     log = (fresh.path / "results/logs/normalize_ratings/mine.log").read_text(encoding="utf-8")
     assert "own mine: " in log

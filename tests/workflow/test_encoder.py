@@ -58,9 +58,9 @@ def test_an_encoder_placed_by_hand_is_used(with_model: Project) -> None:
 @pytest.mark.slow
 def test_a_changed_option_computes_that_kernel_again(with_model: Project, tmp_path: Path) -> None:
     project = with_model.copy(tmp_path / "project")
-    project.configure("{layer: 2}", "{layer: 1}")
+    project.change("{layer: 2}", "{layer: 1}")
     assert project.planned("bleu_neighbors_table1")["compute_kernel"] == 2
-    project.configure("{layer: 1}", "{layer: 2}")
+    project.change("{layer: 1}", "{layer: 2}")
     config = project.path / HERE / "config.json"
     config.write_bytes(config.read_bytes() + b"\n")  # another encoder in its place
     assert project.planned(FILE)["compute_kernel"] == 1
