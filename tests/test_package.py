@@ -13,12 +13,12 @@ from email import message_from_bytes
 from pathlib import Path
 
 import pytest
-import yaml
 
 import refless
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[1]
-PARTS = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "envs", "workflow", "tests")
+FOLDERS = ("envs", "workflow", "tests")
+FILES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE")
 BUILD = "from setuptools import build_meta as b; b.build_sdist({0!r}); b.build_wheel({0!r})"
 PAGE = """
 from refless.report import catalogue, render
@@ -36,13 +36,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("needs setuptools")
     base = tmp_path_factory.mktemp("package")
     source, out = base / "source", base / "out"
-    source.mkdir()
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(ROOT / part, source / part, ignore=ignore)
-        else:
-            shutil.copy(ROOT / part, source / part)
+    for part in FOLDERS:
+        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(ROOT / part, source / part, ignore=ignore)
+    for part in FILES:
+        shutil.copy(ROOT / part, source / part)
     for place in ("resources/data/raw.csv", "results/report.html", "workflow/refless/secret.csv"):
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         (source / place).write_text("not to be given on")
@@ -72,15 +70,11 @@ def test_the_wheel_has_the_library_and_nothing_else(built: Path) -> None:
         about = message_from_bytes(archive.read(metadata))
     assert {name for name in names if ".dist-info/" not in name} == package_files()
     assert about["Version"] == refless.__version__
-    wanted = {extra: {"torch"} for extra in about.get_all("Provides-Extra")}
-    assert set(wanted) == {"bertscore", "qe"}
-    for line in about.get_all("Requires-Dist"):
-        assert "://" not in line
-        for extra in wanted:
-            if f'extra == "{extra}"' in line:
-                wanted[extra].add(line.split("==")[0].split(";")[0].strip())
-    assert wanted["qe"] == {"torch"}
-    assert wanted["bertscore"] > {"torch", "bert-score", "transformers"}
+    needed = about.get_all("Requires-Dist")
+    assert not any("://" in line for line in needed)
+    for extra, names in (("qe", ["torch"]), ("bertscore", ["torch", "bert-score", "transformers"])):
+        own = [line for line in needed if f'extra == "{extra}"' in line]
+        assert all(any(line.startswith(name) for line in own) for name in names), extra
 
 
 @pytest.mark.slow
@@ -133,17 +127,3 @@ def test_the_wheel_works_without_the_checkout(built: Path, tmp_path: Path) -> No
     answer = json.loads(say(command, "score", *told.split()))
     assert 0 <= answer["predictions"][0]["prediction"] <= 1
     assert "<main>" in say(str(python), "-c", PAGE)  # what is no Python came along
-
-
-def test_the_citation_has_what_its_format_asks_for() -> None:
-    """Names and kinds of citation-file-format 1.2.0, as far as this file uses them."""
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert {"cff-version", "message", "title", "authors"} <= set(citation)
-    assert citation["version"] == refless.__version__
-    assert len(citation["references"]) == 3
-    for work in [citation, *citation["references"]]:
-        names = {frozenset(author) for author in work["authors"]}
-        assert names <= {frozenset({"name"}), frozenset({"family-names", "given-names"})}
-    for work in citation["references"]:
-        assert work["type"] == "conference-paper"
-        assert isinstance(work["year"], int)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[1]
+import refless
+from tests.conftest import ROOT
 
 
 def lock(name: str) -> dict[str, set[str]]:
@@ -29,35 +30,22 @@ def wanted(name: str) -> list[str]:
     return [line.split("[")[0].strip() for line in lines if line and not line.startswith("#")]
 
 
-EXTRAS = {
-    "dev.txt": ["dev.in"],
-    "torch.txt": [],
-    "torch-wheel.txt": [],
-    "slurm.txt": ["slurm.in"],
-    "docs.txt": ["docs.in"],
-}
-"""Lock -> lists of what it must have; those of torch hold one list in two files."""
-
-
 def test_every_wanted_package_is_locked() -> None:
-    assert set(wanted("core.in")) <= set(lock("core.txt"))
+    for name in ("core", "dev", "slurm", "docs"):
+        assert set(wanted(f"{name}.in")) <= set(lock(f"{name}.txt")), name
     torch = {line.split("==")[0] for line in wanted("torch.in") + wanted("qe.in")}
     assert torch <= set(lock("torch.txt") | lock("torch-wheel.txt"))
+    # without its wheel, torch brings no CUDA
+    heavy = ("torch", "nvidia", "cuda", "triton")
+    assert [name for name in lock("torch.txt") if name.startswith(heavy)] == []
 
 
-@pytest.mark.parametrize("name", EXTRAS)
+@pytest.mark.parametrize("name", ["dev", "torch", "torch-wheel", "slurm", "docs"])
 def test_a_lock_agrees_with_that_of_the_core(name: str) -> None:
-    core, own = lock("core.txt"), lock(name)
-    for wish in EXTRAS[name]:
-        assert set(wanted(wish)) <= set(own)
+    core, own = lock("core.txt"), lock(f"{name}.txt")
     assert own
     for package in set(core) & set(own):
         assert own[package] <= core[package], package
-
-
-def test_torch_without_its_wheel_brings_no_cuda() -> None:
-    heavy = ("torch", "nvidia", "cuda", "triton")
-    assert [name for name in lock("torch.txt") if name.startswith(heavy)] == []
 
 
 @pytest.mark.parametrize("name", ["refless", "torch"])
@@ -89,17 +77,16 @@ def test_the_cluster_profile_loses_nothing_of_the_default_profile() -> None:
     assert {name: cluster[name] for name in default} == default
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "envs/lock").iterdir()), ids=lambda path: path.name)
-def test_locks_have_a_sum_for_every_package_and_name_no_address(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert "://" not in text
-    entries = re.split(r"(?m)^(?=[a-z])", text)[1:]
-    assert entries
-    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+def test_locks_have_a_sum_for_every_package_and_name_no_address() -> None:
+    for path in (ROOT / "envs/lock").iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert "://" not in text
+        entries = re.split(r"(?m)^(?=[a-z])", text)[1:]
+        assert entries
+        assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
 
 
 def test_every_rule_that_runs_something_has_a_log_and_an_environment() -> None:
-    """Also those without a name, which stand in a loop."""
     checked = 0
     for path in sorted((ROOT / "workflow/rules").glob("*.smk")):
         for rule in re.split(r"(?m)^ *rule\b", path.read_text())[1:]:
@@ -161,11 +148,15 @@ def test_the_container_has_the_python_and_the_targets_that_there_are() -> None:
         assert re.search(rf"(?m)^{target}:", makefile), target
 
 
-def test_version_is_the_same_everywhere() -> None:
-    import refless
-
-    citation = (ROOT / "CITATION.cff").read_text()
-    assert f"\nversion: {refless.__version__}\n" in citation
+def test_version_is_the_same_everywhere_and_the_citation_is_whole() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == refless.__version__
+    # names of citation-file-format 1.2.0, as far as this file uses them
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert {work["type"] for work in citation["references"]} == {"conference-paper"}
+    for work in [citation, *citation["references"]]:
+        names = {frozenset(author) for author in work["authors"]}
+        assert names <= {frozenset({"name"}), frozenset({"family-names", "given-names"})}
     assert f"\n## {refless.__version__}" in (ROOT / "CHANGELOG.md").read_text()
     for page in (ROOT / "docs").glob("*.md"):
         for shown in re.findall(r"version:refless\.(\d+\.\d+\.\d+)", page.read_text()):

@@ -39,7 +39,7 @@ def assert_nothing_half_written(project: Project, before: dict[str, bytes]) -> N
 
 
 def keep_time(path: Path, content: bytes) -> None:
-    """Other bytes with the same times, which Snakemake does not look at again."""
+    """Write other bytes with the same times, which Snakemake does not look at again."""
     times = path.stat()
     path.write_bytes(content)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -104,15 +104,10 @@ def test_an_unwritable_folder_is_named(changed: Project, folder: str) -> None:
 
 
 def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Project) -> None:
-    """Each format's bits are tried in tests/store; here the files of a run."""
     results = small.path / "results"
-    kinds = {
-        path.relative_to(results).parts[0]: path
-        for path in results.rglob("*.*")
-        if path.suffix in (".csv", ".npy", ".gz")
-    }
-    for people in ("tables", "figures"):
-        del kinds[people]
+    files = [path for path in results.rglob("*.*") if path.suffix in (".csv", ".npy", ".gz")]
+    kinds = {path.relative_to(results).parts[0]: path for path in files}
+    del kinds["tables"], kinds["figures"]  # for people
     assert len(kinds) >= 8
     for path in kinds.values():
         raw = path.read_bytes()
@@ -127,11 +122,8 @@ def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Proj
 def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> None:
     target, path = f"results/neighbors/{TASK}/bleu.char.csv", changed.path / KERNEL
     before = (changed.path / target).read_bytes()
-    for other in (
-        (path.parents[1] / "rouge_l.stem/1of1.npy").read_bytes(),
-        path.read_bytes()[:-50],
-    ):
-        whole = path.read_bytes()
+    whole = path.read_bytes()
+    for other in ((path.parents[1] / "rouge_l.stem/1of1.npy").read_bytes(), whole[:-50]):
         keep_time(path, other)
         (changed.path / target).unlink(missing_ok=True)
         said = changed.snakemake(target, ok=False)
@@ -164,7 +156,6 @@ def test_an_exchanged_raw_file_is_refused_or_read_again(changed: Project) -> Non
 
 
 def test_a_dead_mirror_is_named_and_leaves_nothing(fresh: Project) -> None:
-    """An endless and a lying one: tests/data/test_fetch.py."""
     fresh.mirror = "http://127.0.0.1:9"
     said = fresh.snakemake(*OFFLINE, "--", "results/ratings/nem/texts.csv", ok=False)
     assert "http://127.0.0.1:9/nem/emnlp_data_medians.csv" in said

@@ -29,9 +29,11 @@ KERNEL = f"results/kernels/{TASK}/bleu.char/1of1.npy"
 CURVE = f"results/curves/{TASK}/data_size.csv"
 
 
+Hanging = tuple[Project, subprocess.Popen, str, str]
+
+
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small project where this machine has computed what the jobs are to compute."""
     project = small_project(tmp_path_factory.mktemp("local"))
     project.snakemake(CURVE)
     return project
@@ -39,8 +41,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def books(project: Project) -> list[dict[str, str]]:
     """What Slurm remembers of the jobs of a project."""
-    command = ["scontrol", "show", "jobs", "--oneliner"]
-    lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    lines = subprocess.check_output(["scontrol", "show", "jobs", "--oneliner"], text=True)
     jobs = [dict(word.partition("=")[::2] for word in job.split(" ")) for job in lines.splitlines()]
     return [job for job in jobs if job["WorkDir"] == str(project.path)]
 
@@ -61,14 +62,14 @@ def test_results_are_those_of_a_local_run_bit_for_bit(local: Project, tmp_path: 
 
 
 @pytest.fixture
-def hanging(local: Project, tmp_path: Path) -> Iterator[tuple[Project, subprocess.Popen, str, str]]:
+def hanging(local: Project, tmp_path: Path) -> Iterator[Hanging]:
     """A project, the run in which the job of a kernel hangs just before its file takes its place,
     and Slurm's number and node of that job."""
     project = local.copy(tmp_path / "project")
     (project.path / KERNEL).unlink()
     done = project.path / "drill.done"
-    told = {"SCRIPT": "compute_kernel.py", "DEED": "hang", "DONE": str(done)}
-    told = {f"DRILL_{name}": value for name, value in told.items()} | {"PYTHONPATH": SABOTEUR}
+    told = {"DRILL_SCRIPT": "compute_kernel.py", "DRILL_DEED": "hang", "DRILL_DONE": str(done)}
+    told["PYTHONPATH"] = SABOTEUR
     with project.launch(*ON_SLURM, "--", KERNEL, start_new_session=True, **told) as run:
         try:
             wait_for(lambda: (done.exists() and done.read_text()) or run.poll() is not None)
@@ -81,7 +82,7 @@ def hanging(local: Project, tmp_path: Path) -> Iterator[tuple[Project, subproces
 
 
 def test_a_cancelled_job_fails_and_the_same_command_makes_it(
-    hanging: tuple[Project, subprocess.Popen, str, str], local: Project
+    hanging: Hanging, local: Project
 ) -> None:
     project, run, job, _ = hanging
     subprocess.run(["scancel", job], check=True)
@@ -92,10 +93,7 @@ def test_a_cancelled_job_fails_and_the_same_command_makes_it(
     assert project.contents() == local.contents()
 
 
-def test_a_node_that_is_lost_with_its_job_is_done_without(
-    hanging: tuple[Project, subprocess.Popen, str, str], local: Project
-) -> None:
-    """Slurm gives the job to another node, and the run goes on as if nothing had been."""
+def test_a_node_that_is_lost_with_its_job_is_done_without(hanging: Hanging, local: Project) -> None:
     project, run, job, node = hanging
     try:
         lose_node(node, job)

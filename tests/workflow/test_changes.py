@@ -43,6 +43,16 @@ EDITS = [
         {"compute_data_size_curve", "bleu_neighbors_figure2"},
     ),
 ]
+SETTINGS = [
+    ("seed: 2015", "seed: 2014", {"score_delta_bleu", "delta_bleu_table2"}, {"predict_essays"}),
+    ("name: TopicalChat", "name: Topical", {"delta_bleu_figure2"}, {"score_delta_bleu"}),
+    (
+        "tau: 0.08",
+        "tau: 0.09",
+        {"predict_neighbors", "bleu_neighbors_table1", "compute_data_size_curve"},
+        {"tabulate_rnn_qe", "delta_bleu_table2", "bleu_neighbors_table3", "tabulate_comparison"},
+    ),
+]
 
 
 def edit(project: Project, path: str, more: str) -> None:
@@ -64,57 +74,21 @@ def test_an_edited_module_makes_again_what_hangs_on_it(changed: Project) -> None
         (changed.path / path).write_text(before, encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "again", "kept"),
-    [
-        ("seed: 2015", "seed: 2014", {"score_delta_bleu", "delta_bleu_table2"}, {"predict_essays"}),
-        ("name: TopicalChat", "name: Topical", {"delta_bleu_figure2"}, {"score_delta_bleu"}),
-        (
-            "tau: 0.08",
-            "tau: 0.09",
-            {"predict_neighbors", "bleu_neighbors_table1", "compute_data_size_curve"},
-            {
-                "tabulate_rnn_qe",
-                "delta_bleu_table2",
-                "bleu_neighbors_table3",
-                "tabulate_comparison",
-            },
-        ),
-    ],
-)
-def test_a_changed_setting_makes_again_what_hangs_on_it(
-    changed: Project, old: str, new: str, again: set[str], kept: set[str]
-) -> None:
-    changed.change(old, new)
-    planned = set(changed.planned("all"))
-    assert again <= planned
-    assert not kept & planned
-
-
-def test_a_colour_draws_figures_and_the_report_anew(changed: Project) -> None:
-    changed.change("    name: summarization\n", '    name: summarization\n    colour: "#123456"\n')
+def test_a_changed_setting_makes_again_what_hangs_on_it(changed: Project) -> None:
+    for old, new, again, kept in SETTINGS:
+        changed.change(old, new)
+        planned = set(changed.planned("all"))
+        assert again <= planned, new
+        assert not kept & planned, new
+        changed.change(new, old)
+    name = "    name: summarization\n"
+    changed.change(name, f'{name}    colour: "#123456"\n')
     planned = set(changed.planned("all"))
     assert "bleu_neighbors_figure2" in planned
     assert planned <= FIGURES | {"make_report"}
 
 
-def test_an_item_is_drawn_again_by_its_name(changed: Project) -> None:
-    item = "bleu_neighbors_figure3"
-    assert changed.planned("--forcerun", item, "--", item) == {item: 1}
-
-
 # ---- shipped numbers under other settings ----------------------------------------------------
-
-
-def test_another_tau_of_bleu_leaves_other_papers_alone(quick: Project) -> None:
-    tau = "bleu_neighbors={models: {bleu: {tau: 0.09}}}"
-    told = ("--config", "network=False", tau, "--")
-    assert not {
-        "tabulate_rnn_qe",
-        "delta_bleu_table2",
-        "bleu_neighbors_table3",
-        "tabulate_comparison",
-    } & set(quick.planned(*told, "all"))
 
 
 @pytest.mark.slow

@@ -31,6 +31,9 @@ def test_every_table_figure_and_the_report_are_built(small: Project) -> None:
 
 def test_a_second_run_does_nothing(small: Project) -> None:
     assert small.planned("all") == {}
+    # but for an item that is asked for by its name
+    item = "bleu_neighbors_figure3"
+    assert small.planned("--forcerun", item, "--", item) == {item: 1}
 
 
 def test_every_item_and_paper_is_a_target(small: Project) -> None:
@@ -64,11 +67,9 @@ def test_table_1_has_what_there_is_and_reasons_for_the_rest(small: Project) -> N
 
 def test_a_matrix_may_be_spread_over_several_files(small: Project) -> None:
     results = small.path / "results"
-    rows = [
-        len(np.load(results / f"kernels/dstc7/bleu.char/{block}of3.npy")) for block in (1, 2, 3)
-    ]
+    blocks = [results / f"kernels/dstc7/bleu.char/{block}of3.npy" for block in (1, 2, 3)]
     # 24 contexts, four systems, three pairs of one text
-    assert rows == [31, 31, 31]
+    assert [len(np.load(path)) for path in blocks] == [31, 31, 31]
     curve = sealed.read(results / "curves/dstc7/data_size.csv").content
     assert sorted(set(curve["size"])) == [*range(10, 93, 10), 93]
 
