@@ -34,9 +34,7 @@ def told(log: Path, **wildcards: str) -> SimpleNamespace:
     return SimpleNamespace(log=[str(log)], **({"wildcards": wildcards} if wildcards else {}))
 
 
-def test_a_log_that_cannot_be_written_is_an_error_for_users(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_must_be_writable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "logs").write_text("a file where a directory should be")
     with pytest.raises(SystemExit) as caught, job(told(tmp_path / "logs/task.log")):
         pass
@@ -44,9 +42,7 @@ def test_a_log_that_cannot_be_written_is_an_error_for_users(
     assert "task.log" in capsys.readouterr().err
 
 
-def test_the_log_gets_what_a_job_says_and_a_second_run_starts_it_anew(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_run_starts_its_log_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "logs" / "deep" / "task.log"
     for word in ("first", "second"):
         with job(told(log)):
@@ -56,9 +52,7 @@ def test_the_log_gets_what_a_job_says_and_a_second_run_starts_it_anew(
     assert "the second" in capsys.readouterr().err
 
 
-def test_a_known_error_is_a_message_and_exit_code_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_known_error_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "task.log"
     with pytest.raises(SystemExit) as caught, job(told(log)):
         raise FormatError("label 'six'", path="raw.csv", line=7, remedy="mend the row")

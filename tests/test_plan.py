@@ -77,7 +77,7 @@ def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped: Pat
     assert plan(shipped).find(ESSAYS) == str(shipped / "shipped/essays/estimates.csv")
 
 
-def test_networks_are_trained_where_torch_is_and_the_configuration_says_so(
+def test_networks_are_trained_where_torch_is(
     shipped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     come = str(shipped / "shipped" / SETUP.removeprefix("results/"))
@@ -105,7 +105,7 @@ def test_networks_are_trained_where_torch_is_and_the_configuration_says_so(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else "gone",
 )
-def test_a_shipped_file_fits_its_own_settings_alone(
+def test_a_shipped_file_fits_its_settings(
     shipped: Path, changed: dict[str, Any], gone: set[str]
 ) -> None:
     found = plan(shipped, changed)
@@ -149,9 +149,7 @@ def test_one_reason_says_why_not(
         ("neighbors/dstc7/meteor.nltk35.csv", "wordnet_missing", "nltk/wordnet.zip"),
     ],
 )
-def test_what_the_network_cannot_give_is_not_planned(
-    shipped: Path, path: str, code: str, raw: str
-) -> None:
+def test_some_files_no_network_gives(shipped: Path, path: str, code: str, raw: str) -> None:
     reason = plan(shipped, network=True).why_not(f"results/{path}")
     assert reason is not None
     assert reason.code == code

@@ -91,10 +91,7 @@ def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_real_wordnet_against_nltk(
-    mirror: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     packed = Path(mirror, "nltk/wordnet.zip")
     (tmp_path / "corpora").mkdir()  # where nltk's own reader looks for it

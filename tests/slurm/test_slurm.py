@@ -81,9 +81,7 @@ def hanging(local: Project, tmp_path: Path) -> Iterator[Hanging]:
             run.kill()
 
 
-def test_a_cancelled_job_fails_and_the_same_command_makes_it(
-    hanging: Hanging, local: Project
-) -> None:
+def test_the_same_command_makes_a_cancelled_job(hanging: Hanging, local: Project) -> None:
     project, run, job, _ = hanging
     subprocess.run(["scancel", job], check=True)
     output, _ = run.communicate(timeout=600)

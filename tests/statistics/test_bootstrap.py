@@ -41,9 +41,7 @@ def test_draws_are_samples_with_replacement_from_one_seed() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 41, 160])
-def test_no_result_hangs_on_the_size_of_a_block(
-    monkeypatch: pytest.MonkeyPatch, block: int
-) -> None:
+def test_blocks_change_no_result(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """Bit for bit: a draw's numbers come from its own row of weights."""
     generator = np.random.default_rng(5)
     n = 37

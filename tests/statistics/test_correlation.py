@@ -128,9 +128,7 @@ def test_the_interval_is_as_short_as_with_that_many_more_ratings(r: float) -> No
         ((0.05, 0.1, 0.05), 9, 0.9317423),
     ],
 )
-def test_p_values_of_another_implementation(
-    r: tuple[float, float, float], n: int, p: float
-) -> None:
+def test_p_values_are_those_of_r(r: tuple[float, float, float], n: int, p: float) -> None:
     # r.test of R's psych, as the tests of nlpstats quote it for the sizes of these correlations
     t, found = williams(*r, n)
     assert found == pytest.approx(p, abs=5e-8)

@@ -20,9 +20,7 @@ def example(n: int, seed: int, covered: float) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(
     ("n", "covered", "seed"), [(40, 0.7, 1), (40, 1.0, 2), (12, 0.5, 3), (6, 0.7, 4)]
 )
-def test_an_evaluation_is_what_a_slow_loop_over_the_same_draws_says(
-    n: int, covered: float, seed: int
-) -> None:
+def test_an_evaluation_is_what_a_slow_loop_says(n: int, covered: float, seed: int) -> None:
     prediction, truth = example(n, seed, covered)
     found = evaluate(prediction, truth, draws=150, seed=9)
     inside = ~np.isnan(prediction)

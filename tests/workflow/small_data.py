@@ -36,11 +36,7 @@ def write_rows(path: Path, rows: Sequence[dict[str, str]], **how: Any) -> None:
 
 
 def write_huse_batch(
-    path: Path,
-    items: int,
-    seed: int,
-    annotators: int = 12,
-    types: Sequence[str] = ("HUMAN", "SUM"),
+    path: Path, items: int, seed: int, annotators: int = 12, types: Sequence[str] = ("HUMAN", "SUM")
 ) -> None:
     """A Mechanical Turk batch: each annotator labels half of the items, five a row.
 

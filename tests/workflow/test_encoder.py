@@ -84,9 +84,7 @@ def test_a_wrong_encoder_leaves_the_tables_whole(changed: Project) -> None:
     ],
     ids=["the encoder", "torch"],
 )
-def test_what_the_encoder_lacks_is_said_and_nothing_is_planned(
-    small: Project, missing: str
-) -> None:
+def test_what_the_encoder_lacks_is_said(small: Project, missing: str) -> None:
     table = pd.read_csv(small.path / "results/tables/bleu_neighbors_table1.csv")
     own = table[(table["model"] == "bertscore") & (table["task"] == "mine")].iloc[0]
     assert np.isnan(own["mse"])

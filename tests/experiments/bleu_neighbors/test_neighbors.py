@@ -33,6 +33,7 @@ from tests.experiments.bleu_neighbors.written import annotated_task
 
 KERNEL, TAU, LIMITS = "bleu.char", 0.3, (3, 0.3)
 UNRATED = 5
+Blocks = dict[int, list[Path]]
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +59,8 @@ def blocks(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[int, li
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_blocks_hold_the_kernel_of_all_texts_in_single_precision(
-    task: Task, blocks: dict[int, list[Path]], number: int
+def test_blocks_hold_the_kernel_in_single_precision(
+    task: Task, blocks: Blocks, number: int
 ) -> None:
     texts = task.texts["text"].tolist()
     whole = kernel(KERNEL, texts, texts).astype(np.float32)
@@ -75,7 +76,7 @@ def test_blocks_hold_the_kernel_of_all_texts_in_single_precision(
 def test_neighbors_are_what_a_slow_loop_says(
     task: Task,
     folder: Path,
-    blocks: dict[int, list[Path]],
+    blocks: Blocks,
     tmp_path: Path,
     many: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -107,7 +108,7 @@ def test_neighbors_are_what_a_slow_loop_says(
     assert (found.source, found.shown(KERNEL)["source"]) == ("computed", "shipped")
 
 
-def test_a_large_data_set_is_refused_in_one_line(
+def test_a_large_data_set_is_refused(
     task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST", 39)
@@ -125,7 +126,7 @@ def test_a_large_data_set_is_refused_in_one_line(
         ("bleu.word", {}, False),
     ],
 )
-def test_another_bertscore_than_the_papers_is_a_stand_in(
+def test_another_bertscore_is_a_stand_in(
     name: str, options: dict[str, object], other: bool
 ) -> None:
     assert is_stand_in(name, options) is other
@@ -142,7 +143,7 @@ def point(means: Any, counts: Any, quality: np.ndarray, a: int, b: float) -> Any
 
 
 def test_one_threshold_moves_and_the_other_stays(
-    task: Task, folder: Path, blocks: dict[int, list[Path]], tmp_path: Path
+    task: Task, folder: Path, blocks: Blocks, tmp_path: Path
 ) -> None:
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, task, KERNEL, blocks[1], TAU, {})
@@ -158,8 +159,8 @@ def test_one_threshold_moves_and_the_other_stays(
     assert threshold_curves(tasks, "bleu.word", a=3, b=0.5).empty
 
 
-def test_each_size_has_its_own_subsets_and_leaves_out_within_them(
-    task: Task, blocks: dict[int, list[Path]], monkeypatch: pytest.MonkeyPatch
+def test_each_size_has_its_own_subsets(
+    task: Task, blocks: Blocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(curves, "SUBSETS", 4)
     matrix = read_kernel(blocks[1], task)
@@ -180,9 +181,9 @@ def test_each_size_has_its_own_subsets_and_leaves_out_within_them(
 
 
 @pytest.mark.parametrize(("many", "sizes"), [(1000, {10, 20, 30, 39}), (20, {20, 39})])
-def test_a_curve_is_written_over_the_sizes_of_its_data_set(
+def test_a_curve_has_the_sizes_of_its_data_set(
     task: Task,
-    blocks: dict[int, list[Path]],
+    blocks: Blocks,
     tmp_path: Path,
     many: int,
     sizes: set[int],

@@ -78,8 +78,6 @@ BY_HAND = pd.DataFrame(
         (Cell("bleu", SINGLE, GOOD), 3 / 6, 3 / 6),
     ],
 )
-def test_how_many_references_there_are_and_where_none_is_good(
-    cell: Cell, number: float, without: float
-) -> None:
+def test_how_many_references_there_are(cell: Cell, number: float, without: float) -> None:
     dialogues = read_dialogues(BY_HAND.assign(n_ratings=3, context=""))
     assert Counted(dialogues, 2).references(cell) == pytest.approx((number, without))
