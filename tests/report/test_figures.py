@@ -2,9 +2,8 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,16 +21,14 @@ from refless.report.figures_reproducibility import cells_figure
 from refless.store.files import file_sum
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
-DEFAULTS = {"a": 5.0, "b": 0.66}
-DRAWN = pd.DataFrame({"value": [0.5]})
 LOOKS = {
     TASKS[0]: {"name": "dialogue", "colour": "#0072b2", "line": "-.", "marker": "o"},
     TASKS[1]: {"name": "generation", "colour": "#d55e00", "line": "--", "marker": "D"},
     TASKS[2]: {"name": "summarization", "colour": "#009e73", "line": "-", "marker": "s"},
     TASKS[3]: {"name": "dstc7", "colour": "#cc79a7", "line": ":", "marker": "X"},
 }
-NOTHING: dict[str, dict[str, float]] = {"spearman": {}, "coverage": {}}
 HUMAN = {TASKS[0]: (0.8, 0.9), TASKS[2]: (0.7, 0.85), "not drawn": (0.1, 0.2)}
+POINTS = {TASKS[2]: 0.325, "not drawn": 0.5}
 
 
 @pytest.fixture(autouse=True)
@@ -41,27 +38,48 @@ def close() -> Iterator[None]:
     plt.close("all")
 
 
-def curve(seed: int, undefined: float = 0.0) -> pd.DataFrame:
-    generator = np.random.default_rng(seed)
-    a, b = np.arange(1, 21), np.linspace(0, 1, 11)
-    table = pd.DataFrame({"threshold": ["a"] * len(a) + ["b"] * len(b), "value": [*a, *b]})
-    table["spearman"], table["coverage"] = generator.random((2, len(table)))
-    table.loc[generator.random(len(table)) < undefined, "spearman"] = np.nan
-    return table
+def curves(tasks: list[str], undefined: float = 0.3) -> pd.DataFrame:
+    """Of each task, 20 values of a and 11 of b."""
+    table = pd.DataFrame({"threshold": ["a"] * 20 + ["b"] * 11})
+    table["value"] = [*np.arange(1, 21), *np.linspace(0, 1, 11)]
+    table = pd.concat([table.assign(task=task) for task in tasks], ignore_index=True)
+    chance, values = np.random.default_rng(1).random((2, len(table)))
+    return table.assign(spearman=np.where(chance < undefined, np.nan, values))
 
 
-def sizes(seed: int) -> pd.DataFrame:
-    generator = np.random.default_rng(seed)
+def sizes(tasks: list[str]) -> pd.DataFrame:
+    """Of each task, four subsets of three sizes."""
     table = pd.DataFrame({"size": np.repeat([10, 50, 100], 4), "subset": np.tile(range(4), 3)})
-    table["spearman"], table["coverage"] = generator.random((2, len(table)))
+    table = pd.concat([table.assign(task=task) for task in tasks], ignore_index=True)
+    table["spearman"], table["coverage"] = np.random.default_rng(2).random((2, len(table)))
     return table
+
+
+def compared() -> pd.DataFrame:
+    rows = [
+        (task, split, method, "bleu.char" if method == "neighbors" else "", 0.1 * k)
+        for task in TASKS[2:]
+        for split in ("texts", "systems")
+        for k, method in enumerate(["length", "neighbors", "ridge"])
+    ]
+    return pd.DataFrame(rows, columns=["task", "split", "method", "kernel", "pearson"])
+
+
+def threshold_figure(table: pd.DataFrame) -> Figure:
+    defaults = {"a": 5.0, "b": 0.66}
+    return figures.threshold_figure(table, LOOKS, "spearman", defaults, HUMAN, POINTS)
+
+
+def data_size_figure(table: pd.DataFrame) -> Figure:
+    return figures.data_size_figure(table, LOOKS, HUMAN, {"spearman": POINTS, "coverage": {}})
 
 
 def named(ax: Axes) -> dict[str, Line2D]:
     """The lines of an axes that stand in the legend."""
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
-    assert len({line.get_label() for line in lines}) == len(lines)
-    return {str(line.get_label()): line for line in lines}
+    found = {str(line.get_label()): line for line in lines}
+    assert len(found) == len(lines)
+    return {look["name"]: found[look["name"]] for look in LOOKS.values() if look["name"] in found}
 
 
 def levels(ax: Axes, colour: str) -> list[float]:
@@ -77,40 +95,17 @@ def hollow(ax: Axes) -> list[tuple[float, float]]:
     return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]
 
 
-def of_tasks(make: Callable[..., pd.DataFrame], tasks: Sequence[str], **how: Any) -> pd.DataFrame:
-    """A curve a task, one below the other."""
-    return pd.concat([make(seed, **how).assign(task=task) for seed, task in enumerate(tasks)])
-
-
-def threshold_figure(curves: pd.DataFrame, human: Any = HUMAN, published: Any = None) -> Figure:
-    return figures.threshold_figure(curves, LOOKS, "spearman", DEFAULTS, human, published or {})
-
-
-def data_size_figure(curves: pd.DataFrame, human: Any = HUMAN) -> Figure:
-    return figures.data_size_figure(curves, LOOKS, human, NOTHING)
-
-
-def compared() -> pd.DataFrame:
-    rows = [
-        (task, split, method, "bleu.char" if method == "neighbors" else "", 0.1 * k)
-        for task in TASKS[2:]
-        for split in ("texts", "systems")
-        for k, method in enumerate(["length", "neighbors", "ridge"])
-    ]
-    return pd.DataFrame(rows, columns=["task", "split", "method", "kernel", "pearson"])
-
-
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: threshold_figure(of_tasks(curve, TASKS[2:], undefined=0.3)),
-        lambda: data_size_figure(of_tasks(sizes, TASKS[2:])),
+        lambda: threshold_figure(curves(TASKS[2:])),
+        lambda: data_size_figure(sizes(TASKS[2:])),
         lambda: comparison_figure(compared(), LOOKS),
     ],
 )
 def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: Callable[[], Figure]) -> None:
     for folder in ("one", "two"):
-        figures.save(draw(), tmp_path / folder / "figure2", DRAWN)
+        figures.save(draw(), tmp_path / folder / "figure2", pd.DataFrame({"value": [0.5]}))
     names = [f"figure2.{kind}" for kind in ("csv", "json", "pdf", "png", "svg")]
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == names
     one, two = ([(tmp_path / k / name).read_bytes() for name in names] for k in ("one", "two"))
@@ -121,34 +116,27 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: Callable[[],
     assert sums == {name: file_sum(tmp_path / "one" / name) for name in names if name != names[1]}
 
 
-# ---- figures 2 to 4 of BLEU Neighbors ---------------------------------------------------------
-
-
 @pytest.mark.parametrize(("tasks", "undefined"), [(TASKS[:1], 1.0), (TASKS, 0.3)])
 def test_one_line_a_task_and_panel(tasks: list[str], undefined: float) -> None:
-    curves = of_tasks(curve, tasks, undefined=undefined)
+    table = curves(tasks, undefined)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = threshold_figure(curves, {})
+        figure = threshold_figure(table)
         figure.canvas.draw()
-    labels = [LOOKS[task]["name"] for task in tasks]
     for ax, threshold in zip(figure.axes, "ab", strict=True):
         lines = named(ax)
-        assert list(lines) == labels
+        assert len(lines) == len(tasks)
         for task, line in zip(tasks, lines.values(), strict=True):
-            wanted = curves[(curves["threshold"] == threshold) & (curves["task"] == task)]
+            wanted = table[(table["threshold"] == threshold) & (table["task"] == task)]
             np.testing.assert_array_equal(line.get_xydata(), wanted[["value", "spearman"]])
         # also without colour
         assert len({line.get_linestyle() for line in lines.values()}) == len(tasks)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == labels
 
 
 def test_annotators_and_published_values_are_in_their_place() -> None:
     """Also where every annotator lies far above the curves."""
-    over, grown = of_tasks(curve, TASKS[:3]).assign(spearman=0.1), of_tasks(sizes, TASKS[:3])
-    points = {TASKS[2]: 0.325, "not drawn": 0.5}
-    first = threshold_figure(over, HUMAN, points)
-    second = figures.data_size_figure(grown, LOOKS, HUMAN, {"spearman": points, "coverage": {}})
+    first = threshold_figure(curves(TASKS[:3]).assign(spearman=0.1))
+    second = data_size_figure(sizes(TASKS[:3]))
     for figure, axes in ((first, first.axes), (second, second.axes[:1])):
         for ax in axes:
             for task in TASKS[:3]:
@@ -163,13 +151,12 @@ def test_annotators_and_published_values_are_in_their_place() -> None:
 
 
 def test_means_and_spread_over_the_data_size() -> None:
-    curves = of_tasks(sizes, TASKS)
-    figure = data_size_figure(curves, {})
-    for ax, column in zip(figure.axes, ("spearman", "coverage"), strict=True):
+    table = sizes(TASKS)
+    for ax, column in zip(data_size_figure(table).axes, ("spearman", "coverage"), strict=True):
         bands = ax.collections
         assert len({band.get_hatch() for band in bands}) == len(TASKS)
         for task, line, band in zip(TASKS, named(ax).values(), bands, strict=True):
-            of_size = curves[curves["task"] == task].groupby("size")[column]
+            of_size = table[table["task"] == task].groupby("size")[column]
             mean, spread = of_size.mean(), of_size.std(ddof=0)
             np.testing.assert_allclose(line.get_xydata(), mean.reset_index())
             corners = band.get_paths()[0].vertices
@@ -182,20 +169,14 @@ def test_means_and_spread_over_the_data_size() -> None:
 
 
 def test_tasks_of_different_magnitude_share_a_logarithmic_axis() -> None:
-    few, many = sizes(1).assign(task=TASKS[0]), sizes(2).assign(task=TASKS[1])
+    few, many = sizes(TASKS[:1]), sizes(TASKS[1:2])
     many["size"] *= 50
     many.loc[many["size"] == 500, "spearman"] = np.nan
-    for curves, scale in ((many, "linear"), (pd.concat([few, many]), "log")):
-        figure = data_size_figure(curves, {})
-        figure.canvas.draw()
-        for ax in figure.axes:
+    for table, scale in ((many, "linear"), (pd.concat([few, many]), "log")):
+        for ax in data_size_figure(table).axes:
             assert ax.get_xscale() == scale
             assert ax.get_xlim()[0] < 10
             assert ax.get_xlim()[1] > 5000
-    assert "1,000" in [label.get_text() for label in figure.axes[0].get_xticklabels()]
-
-
-# ---- the other figures --------------------------------------------------------------------------
 
 
 def test_every_method_is_a_dot_in_the_panel_of_its_split() -> None:
@@ -209,11 +190,10 @@ def test_every_method_is_a_dot_in_the_panel_of_its_split() -> None:
         np.testing.assert_allclose(sorted(dots[:, 0]), sorted(wanted))
 
 
-def test_a_published_cell_is_a_point_with_its_interval() -> None:
-    keys = {"table": "bleu_neighbors_table1", "ours_low": [0.2, 0.01], "ours_high": [0.4, np.nan]}
-    cells = pd.DataFrame({"measure": ["spearman", "mse"], "published": ["0.325", "0.02"], **keys})
-    figure = cells_figure(cells.assign(ours=[0.33, 0.021]))
-    assert [ax.get_xlabel() for ax in figure.axes] == ["published correlation", "published error"]
+def test_published_cells_have_a_panel_a_kind_of_measure() -> None:
+    cells = pd.DataFrame({"measure": ["spearman", "mse"], "published": ["0.325", "0.02"]})
+    cells = cells.assign(ours=[0.33, 0.021], ours_low=[0.2, 0.01], ours_high=[0.4, np.nan])
+    figure = cells_figure(cells.assign(table="bleu_neighbors_table1"))
     assert [ax.get_xscale() for ax in figure.axes] == ["linear", "log"]
     assert len(figure.legends[0].get_texts()) == 1
 

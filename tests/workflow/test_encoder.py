@@ -1,7 +1,4 @@
-"""BERTScore in the workflow: an encoder that is at hand, a missing one, a wrong one.
-
-The encoder is a random one of three layers; where torch is not installed, what is missing is said.
-"""
+"""BERTScore in the workflow: a (random) encoder that is at hand, a missing one, a wrong one."""
 
 from pathlib import Path
 
@@ -13,17 +10,16 @@ from refless.data.task import read_task
 from refless.kernels import kernel
 from refless.store import sealed
 from tests.conftest import Project
-from tests.kernels.test_bertscore import TORCH, bert_folder
+from tests.kernels.test_bertscore import TORCH, bert_folder, needs_torch
 
 KERNEL = "bertscore.refless-tiny"
 FILE = f"results/kernels/mine/{KERNEL}/1of1.npy"
 HERE = "resources/manual/models/refless-tiny"
-TARGETS = ["bleu_neighbors_table1"]
-needs_torch = pytest.mark.skipif(bool(TORCH), reason=TORCH or "torch is there")
+TARGET = "bleu_neighbors_table1"
 
 
-def rows(project: Project, name: str) -> pd.DataFrame:
-    table = pd.read_csv(project.path / f"results/tables/bleu_neighbors_{name}.csv")
+def rows(project: Project) -> pd.DataFrame:
+    table = pd.read_csv(project.path / f"results/tables/{TARGET}.csv")
     return table[table["kernel"].fillna("").str.endswith("refless-tiny")].set_index("task")
 
 
@@ -34,7 +30,7 @@ def with_model(small: Project, tmp_path_factory: pytest.TempPathFactory) -> Proj
         pytest.skip(TORCH)
     project = small.copy(tmp_path_factory.mktemp("encoder") / "project")
     bert_folder(project.path / HERE)
-    project.snakemake(*TARGETS)
+    project.snakemake(TARGET)
     return project
 
 
@@ -47,19 +43,19 @@ def test_an_encoder_placed_by_hand_is_used(with_model: Project) -> None:
         kernel(KERNEL, texts, texts, model=folder, layer=2, device="cpu"),
         atol=1e-5,
     )
-    first = rows(with_model, "table1")
+    first = rows(with_model)
     there = first[first["coverage"].notna()]
     assert set(there["source"]) == {"computed"}
     assert "mine" in there.index
     assert not (with_model.path / f"results/kernels/dstc7/{KERNEL}").exists()
-    assert with_model.planned(*TARGETS) == {}
+    assert with_model.planned(TARGET) == {}
 
 
 @pytest.mark.slow
 def test_a_changed_option_computes_that_kernel_again(with_model: Project, tmp_path: Path) -> None:
     project = with_model.copy(tmp_path / "project")
     project.change("{layer: 2}", "{layer: 1}")
-    assert project.planned("bleu_neighbors_table1")["compute_kernel"] == 2
+    assert project.planned(TARGET)["compute_kernel"] == 2
     project.change("{layer: 1}", "{layer: 2}")
     config = project.path / HERE / "config.json"
     config.write_bytes(config.read_bytes() + b"\n")  # another encoder in its place
@@ -69,23 +65,13 @@ def test_a_changed_option_computes_that_kernel_again(with_model: Project, tmp_pa
 @needs_torch
 @pytest.mark.slow
 def test_a_wrong_encoder_leaves_the_tables_whole(changed: Project) -> None:
-    (changed.path / "resources/manual/models/refless-tiny").mkdir(parents=True)
-    changed.snakemake("bleu_neighbors_table1")
-    assert rows(changed, "table1")["reason"].str.contains("encoder_missing").any()
+    (changed.path / HERE).mkdir(parents=True)
+    changed.snakemake(TARGET)
+    assert rows(changed)["reason"].str.contains("encoder_missing").any()
 
 
-@pytest.mark.parametrize(
-    "missing",
-    [
-        pytest.param("encoder_missing", marks=needs_torch),
-        pytest.param(
-            "package_missing", marks=pytest.mark.skipif(not TORCH, reason="torch is installed")
-        ),
-    ],
-    ids=["the encoder", "torch"],
-)
-def test_what_the_encoder_lacks_is_said(small: Project, missing: str) -> None:
-    table = pd.read_csv(small.path / "results/tables/bleu_neighbors_table1.csv")
+def test_what_the_encoder_lacks_is_said(small: Project) -> None:
+    table = pd.read_csv(small.path / f"results/tables/{TARGET}.csv")
     own = table[(table["model"] == "bertscore") & (table["task"] == "mine")].iloc[0]
     assert np.isnan(own["mse"])
-    assert missing in own["reason"]
+    assert ("package_missing" if TORCH else "encoder_missing") in own["reason"]

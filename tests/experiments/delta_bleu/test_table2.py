@@ -1,7 +1,6 @@
 """Table 2 and figure 2 of ΔBLEU: from files of numbers to rows, and what is refused."""
 
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -85,10 +84,8 @@ def test_shipped_numbers_give_the_published_table() -> None:
 
 def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path) -> None:
     points = figure2(read_units([file]))
-    looks: dict[str, Any] = {"small": {"name": "Some chat"}}
     with plt.rc_context():
-        figure = delta_bleu_figure(points, looks)
-        assert figure.axes[0].get_ylabel().startswith("Some chat")
+        figure = delta_bleu_figure(points, {"small": {"name": "Some chat"}})
         lines = [[line for line in ax.lines if line.get_label()[0] != "_"] for ax in figure.axes]
         assert [len(own) for own in lines] == [3, 4, 4]
         for line, metric in zip(lines[0], METRICS, strict=True):
@@ -98,7 +95,5 @@ def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path)
         assert left > right  # worse and worse references are let in
         figures.save(figure, tmp_path / "delta_bleu_figure2", points)
     written = pd.read_csv(tmp_path / "delta_bleu_figure2.csv")
-    keys = ["task", "panel", "metric", "references", "unit", "order"]
-    assert written.columns.tolist() == [*keys, "spearman"]
-    assert not written.duplicated(keys).any()
+    assert not written.drop(columns="spearman").duplicated().any()
     assert len(written) == 11 * 3 + 3 * 4 + 4 * 4 - 4

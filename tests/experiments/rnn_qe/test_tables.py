@@ -22,7 +22,7 @@ from refless.experiments.rnn_qe.tables import (
     williams_p,
     write_tables,
 )
-from refless.models.rnn_qe.names import CROSS, SETUPS
+from refless.models.rnn_qe.names import CROSS
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
 from refless.store import sealed
@@ -37,9 +37,6 @@ NUMBERS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
 
 def published(number: int) -> pd.DataFrame:
     return read_published(PUBLISHED[number - 1], ["system" if number == 1 else "setup"])
-
-
-# ---- cells ---------------------------------------------------------------------------------------
 
 
 def near(truth: np.ndarray, generator: np.random.Generator, by: list[int]) -> np.ndarray:
@@ -80,9 +77,6 @@ def test_williams_is_two_sided_unless_the_claim_is_that_one_is_better() -> None:
     assert williams_p(poor, good, truth, greater=True) == pytest.approx(1 - p / 2)
 
 
-# ---- tables --------------------------------------------------------------------------------------
-
-
 def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") -> Sealed:
     generator = np.random.default_rng(len(ids))
     rows = pd.DataFrame({"id": ids * seeds, "seed": np.repeat(np.arange(seeds), len(ids))})
@@ -114,8 +108,7 @@ def test_table_3_has_the_papers_rows_and_says_what_is_missing() -> None:
     setups = ["1", "1", "2", "3", "4", "4", "5", "6"]
     assert table["setup"].tolist()[5:] == [*setups, "lookup", "ridge", "bleu_neighbors"]
     assert rows.loc[("2", "short"), ["reason", "source"]].tolist() == ["not_trained", ""]
-    assert rows.loc[("1", "paper"), "source"] == "shipped"
-    assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
+    assert rows.loc[("1", "paper"), ["source", "paper_pearson"]].tolist() == ["shipped", "0.273"]
     assert rows.loc[("lookup", ""), "paper_pearson"] == ""
     tested = rows["p_setup1"].dropna().index.tolist()
     expected = [("4", "paper"), ("lookup", ""), ("ridge", ""), ("bleu_neighbors", "")]
@@ -180,25 +173,9 @@ def test_without_numbers_each_published_row_says_why(experiment: str) -> None:
     assert len(joined) == len(published(NUMBERS[experiment]))
     assert set(joined["reason"]) == {"raw_file_missing"}
     assert (joined["paper_mae"] != "").all()
-
-
-def test_tables_1_and_2_count() -> None:
-    outputs = numbers()
-    first = table1(outputs, published(1), "computed").set_index("system")
-    assert first.loc["total", "total"] == 500
-    assert first.loc["LOLS", "sfhot"] == len(
-        outputs.query("system == 'LOLS' and dataset == 'sfhot'")
-    )
-    assert first.loc["TGen", "total"] == 0
-    second = table2({str(k): [10 * k, 10 * k + 1] for k in SETUPS}, published(2), "computed")
-    assert second["training_instances"].tolist() == [10 * k + 0.5 for k in SETUPS]
-    assert (second["note"] != "").tolist() == [False, *[True] * 5]
     for empty in (table1(None, published(1), ""), table2(None, published(2), "")):
         assert set(empty["source"]) == {""}
         assert empty.iloc[:, 1].isna().all()
-
-
-# ---- the figure ----------------------------------------------------------------------------------
 
 
 def test_a_curve_counts_the_folds_of_a_subset_together() -> None:
@@ -238,10 +215,8 @@ GOLDEN = [
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Gathered, Path]:
     folder = tmp_path_factory.mktemp("tables")
-    paths: dict[str, list[Path]] = {}
-    for path in sorted((SHIPPED / "predictions").rglob("*.csv.gz")):
-        name = path.relative_to(SHIPPED / "predictions").parts[0]
-        paths.setdefault(name, []).append(path)
+    trained = (SHIPPED / "predictions").iterdir()
+    paths = {own.name: sorted(own.glob("*.csv.gz")) for own in sorted(trained)}
     found = gather(SHIPPED / "outputs.csv", paths)
     write_tables(folder, found, PUBLISHED, BOOTSTRAP)
     return found, folder
@@ -274,8 +249,7 @@ def test_the_figure_is_drawn_from_what_is_shipped(shipped: tuple[Gathered, Path]
     curve = sealed.read(SHIPPED / "curve.csv").content
     given = Gathered(found.outputs, smaller, [], {})
     table = read(folder, 3)
-    figure, drawn = draw(curve, given, table[TABLE_COLUMNS])
-    assert len(figure.axes) == 2
+    _, drawn = draw(curve, given, table[TABLE_COLUMNS])
     rows = drawn.set_index(["model", "size"])
     whole = table.set_index(["setup", "schedule"]).loc[("1", "short"), "pearson"]
     assert rows.loc[("rnn_qe", 1476), "pearson"] == pytest.approx(whole)
