@@ -1,14 +1,116 @@
-"""The report: what it has, what it counts, and that it is one file."""
+"""Tables as CSV, Markdown and record, and the report that is made of them."""
 
 import json
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from refless.errors import FormatError, StaleError
-from refless.report import page
+from refless.report import page, tables
+from refless.report.catalogue import Column, Entry, Section
+from refless.report.render import parts_of
+from refless.statistics.bootstrap import packed
 from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
+
+COLUMNS = {
+    "model": Column(),
+    "kernel": Column(code=True),
+    "rho": Column(label="Spearman", digits=3, star="significant"),
+    "n_covered": Column(label="covered"),
+}
+MISSING = [
+    {"of": {"task": "news", "kernel": "rouge"}, "code": "raw_file_missing"},
+    {"of": {"task": "news"}, "code": "second"},
+    {"of": {"task": "chat"}, "code": "elsewhere"},
+]
+
+
+def table() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "task": ["lost", "news", "news", "news"],
+            "model": ["bleu", "bleu", "bleu", "rouge"],
+            "kernel": ["", "bleu.char", "bleu.word", "rouge"],
+            "rho": [np.nan, 0.3254, 0.00001, np.nan],
+            "rho_low": [np.nan, 0.2, 0.00001, np.nan],
+            "rho_high": [np.nan, 0.4, 0.00001, np.nan],
+            "paper_rho": ["", "0.325", "", "0.20"],
+            "significant": [None, 1, 0, None],
+            "paper_significant": ["", "1", "", ""],
+            "n_covered": pd.array([None, 198, 10, None], "Int64"),
+            "n": pd.array([None, 199, 199, None], "Int64"),
+            "source": ["", "computed", "shipped", ""],
+        }
+    )
+
+
+@pytest.fixture
+def entry(monkeypatch: pytest.MonkeyPatch) -> Entry:
+    made = Entry("one", "A paper", "table 1", "models", "With {draws} draws.", columns=COLUMNS)
+    monkeypatch.setattr(tables, "catalogue", lambda: {"one": made})
+    return made
+
+
+def publish(folder: Path) -> pd.DataFrame:
+    tables.publish("one", table(), folder, missing=MISSING, facts={"draws": 7})
+    return tables.read_published(folder / "one.csv")
+
+
+def test_rows_without_numbers_have_a_reason(entry: Entry, tmp_path: Path) -> None:
+    assert publish(tmp_path)["reason"].tolist() == ["not_made", "", "", "raw_file_missing second"]
+    own = table().assign(reason=["", "", "", "quoted"])
+    assert tables.with_reasons(own, MISSING, {})["reason"].tolist()[3] == "quoted"
+
+
+def test_a_cell_has_interval_star_and_the_published_value(entry: Entry, tmp_path: Path) -> None:
+    publish(tmp_path)
+    page = (tmp_path / "one.md").read_text(encoding="utf-8")
+    assert "| bleu | `bleu.char` | 0.325 (0.20, 0.40)* / 0.325* = | 198 |" in page
+    assert "| bleu | `bleu.word` | 1.0e-05 | 10 |" in page
+    assert "| rouge | `rouge` | – raw_file_missing second / 0.20 |  |" in page
+    assert "With 7 draws." in page
+
+
+def test_data_sets_with_numbers_come_first(entry: Entry) -> None:
+    (part,) = parts_of(entry, table())
+    assert [row[1].text for row in part.rows] == ["`bleu.char`", "`bleu.word`", "`rouge`", ""]
+
+
+def test_a_section_is_repeated_for_each_value() -> None:
+    by = Entry("one", "", "", "", columns=COLUMNS, sections=(Section("Of {value}", by="task"),))
+    assert [(p.title, len(p.rows)) for p in parts_of(by, table())] == [
+        ("Of news", 3),
+        ("Of lost", 1),
+    ]
+
+
+def test_what_is_read_back_is_what_was_printed(entry: Entry, tmp_path: Path) -> None:
+    again = publish(tmp_path)
+    assert again["paper_rho"].tolist() == ["", "0.325", "", "0.20"]
+    np.testing.assert_array_equal(again["rho"], table()["rho"])
+    record = json.loads((tmp_path / "one.json").read_text())
+    assert record["source"] == {"absent": 2, "computed": 1, "shipped": 1}
+
+
+def test_draws_stand_in_the_record(entry: Entry, tmp_path: Path) -> None:
+    draws = ["", packed(np.array([0.5, 0.25])), None, ""]
+    tables.publish("one", table().assign(rho_draws=draws), tmp_path, facts={"draws": 7})
+    assert "rho_draws" not in (tmp_path / "one.csv").read_text()
+    again = tables.read_published(tmp_path / "one.csv")["rho_draws"]
+    assert again.tolist() == ["", draws[1], "", ""]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_a_changed_file_is_refused(entry: Entry, tmp_path: Path, kind: str) -> None:
+    publish(tmp_path)
+    path = tmp_path / f"one.{kind}"
+    path.write_text(path.read_text().replace("0.3254" if kind == "csv" else '"rows"', "0.9254"))
+    with pytest.raises((StaleError, FormatError)) as caught:
+        tables.read_published(tmp_path / "one.csv")
+    assert "one." in caught.value.path
 
 
 @pytest.fixture

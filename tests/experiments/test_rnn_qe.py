@@ -1,6 +1,7 @@
-"""RNN-QE's tables and its figure: cells on numbers written here, then what is shipped."""
+"""RNN-QE: what stands beside it, its signed files, its tables and its figure."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,24 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from refless.data.ratings import RatedTexts
+from refless.data.task import write_task
+from refless.errors import FormatError
 from refless.experiments.published import read_published
-from refless.experiments.rnn_qe.baselines import SCALE, to_scale
+from refless.experiments.rnn_qe.baselines import (
+    METRICS,
+    MIN_NEIGHBORS,
+    MODELS,
+    SCALE,
+    TAUS,
+    all_splits,
+    learning_curve,
+    outputs,
+    to_scale,
+    write_outputs,
+)
 from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, trained_curve
-from refless.experiments.rnn_qe.runs import COLUMNS
+from refless.experiments.rnn_qe.runs import COLUMNS, write_predictions
 from refless.experiments.rnn_qe.tables import (
     Gathered,
     gather,
@@ -22,13 +37,167 @@ from refless.experiments.rnn_qe.tables import (
     williams_p,
     write_tables,
 )
+from refless.kernels import kernel
+from refless.models.rnn_qe import names
+from refless.models.rnn_qe.data import cross_validation
 from refless.models.rnn_qe.names import CROSS
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
 from refless.store import sealed
 from refless.store.sealed import Sealed
-from tests.conftest import ROOT
-from tests.experiments.rnn_qe.test_baselines import numbers
+from tests.conftest import ROOT, Project
+from tests.models.rnn_qe.test_data import SETTINGS, small_texts
+
+RATED = small_texts().rated
+RATING = RATED["median_quality"].to_numpy()
+MATRIX = kernel("bleu.char", RATED["words"].tolist(), RATED["words"].tolist())
+FOLDS = cross_validation(RATED, SETTINGS.seed)
+
+
+@cache
+def numbers() -> pd.DataFrame:
+    generator = np.random.default_rng(0)
+    metrics = pd.DataFrame({name: generator.random(500) for name in METRICS.values()})
+    metrics["CIDEr"] *= 10
+    return outputs(RATED, metrics, MATRIX, all_splits(RATED, SETTINGS))
+
+
+def test_each_output_has_its_part_and_predictions_of_test_parts_alone() -> None:
+    found = numbers()
+    for name in CROSS:
+        assert set(found[name]) == {"", "train", "dev", "test"}
+        for model in MODELS:
+            assert found.loc[found[name] != "test", f"{name}_2:{model}"].isna().all()
+    assert found["cross_validation:ridge"].notna().all()
+    # MRs that differ in values alone are one
+    assert 1 < found["mr_number"].nunique() == RATED["mr"].nunique() < RATED["mr_key"].nunique()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_never_uses_the_ratings_of_what_it_predicts(model: str) -> None:
+    """With other ratings in the test part, its predictions stay the same."""
+    rating = RATING.copy()
+    rating[FOLDS[2].test] = 1.0
+    found = [
+        MODELS[model](own, MATRIX, FOLDS[2]) for own in (RATED, RATED.assign(median_quality=rating))
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_look_up_is_the_mean_training_rating_of_the_same_output() -> None:
+    split, words = FOLDS[0], RATED["words"].to_numpy(copy=True)
+    words[split.test[0]] = "not said before"
+    found = MODELS["lookup"](RATED.assign(words=words), MATRIX, split)
+    assert np.isnan(found[0])
+    for row, value in zip(split.test[1:], found[1:], strict=True):
+        same = [k for k in split.train if words[k] == words[row]]
+        assert value == pytest.approx(RATING[same].mean())
+
+
+def test_bleu_neighbors_takes_the_tau_that_is_best_on_the_validation_part() -> None:
+    split = FOLDS[3]
+
+    def predict(rows: np.ndarray, tau: float) -> np.ndarray:
+        found = []
+        for row in rows:
+            near = [k for k in split.train if MATRIX[row, k] >= tau]
+            found.append(RATING[near].mean() if len(near) >= MIN_NEIGHBORS else np.nan)
+        return np.array(found)
+
+    def worth(tau: float) -> float:
+        given, truth = to_scale(predict(split.dev, tau)), RATING[split.dev]
+        if len(set(given)) < 2:
+            return -np.inf
+        return float(stats.pearsonr(given, truth)[0] + stats.spearmanr(given, truth)[0])
+
+    expected = predict(split.test, max(TAUS, key=worth))
+    np.testing.assert_allclose(MODELS["bleu_neighbors"](RATED, MATRIX, split), expected)
+
+
+def test_the_learning_curve_ends_at_the_whole() -> None:
+    curve = learning_curve(RATED, MATRIX, FOLDS, [50, 5000], SETTINGS.seed)
+    assert curve["subset"].tolist() == [0, 1, 2, 3, 4, 0]
+    assert curve["size"].iloc[0] == 50
+    raw = np.full(500, np.nan)
+    for split in FOLDS:
+        raw[split.test] = MODELS["bleu_neighbors"](RATED, MATRIX, split)
+    expected = stats.pearsonr(to_scale(raw), RATING)[0]
+    assert curve["pearson"].iloc[-1] == pytest.approx(expected)
+
+
+DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Tidy tables: the rated outputs, then the references of three data sets."""
+    root = tmp_path_factory.mktemp("ratings")
+    texts = small_texts()
+    numbers = np.random.default_rng(0).random((500, len(METRICS)))
+    rated = texts.rated.drop(columns=["mr", "words"]).assign(
+        task="nem", quality=0.5, n_ratings=3, **dict(zip(METRICS.values(), numbers.T, strict=True))
+    )
+    found = {"nem": rated}
+    for task, own in texts.references.groupby("task", sort=False):
+        own = own.drop(columns=["mr", "words"]).assign(
+            text=own["text_nem"], quality=np.nan, n_ratings=0, system="human"
+        )
+        found[str(task)] = own.drop(columns="part") if task == "bagel" else own
+    for task, table in found.items():
+        write_task(RatedTexts(table.reset_index(drop=True)), root / task, {})
+    return [root / task for task in found]
+
+
+@pytest.fixture(scope="module")
+def written(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("rnn_qe")
+    write_outputs(out / "outputs.csv", out / "curve.csv", folders[0], folders[1:], DATA, 1)
+    return out
+
+
+def test_metrics_that_are_not_there_are_named(folders: list[Path], tmp_path: Path) -> None:
+    texts = sealed.read(folders[0] / "texts.csv").content.drop(columns="CIDEr")
+    write_task(RatedTexts(texts), tmp_path / "nem", {})
+    with pytest.raises(FormatError, match="CIDEr"):
+        write_outputs(tmp_path / "o.csv", tmp_path / "c.csv", tmp_path / "nem", folders[1:], DATA)
+
+
+def test_a_training_writes_predictions_and_how_they_were_made(
+    written: Path, folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="make torch")
+    monkeypatch.setitem(names.SCHEDULES, "short", names.Schedule(0, 1, 1e-3, 200))
+    paths = [tmp_path / f"{seed}.csv.gz" for seed in (0, 1)]
+    for seed, path in enumerate(paths):
+        write_predictions(path, "cross_domain_1_setup2", seed, folders[0], folders[1:], DATA)
+    file = sealed.read(paths[1])
+    assert set(file.content["part"]) == {"dev", "test"}
+    assert set(file.content["seed"]) == {1}
+    facts = file.about["facts"]
+    assert (facts["schedule"]["name"], facts["schedule"]["train"]) == ("short", 1)
+    assert facts["network"] == {"width": 300, "dropout": 0.5, "precision": "float32"}
+    assert [best["pass"] for best in facts["best"]] == [1]
+    # the seeds that were trained are those that count
+    found = gather(written / "outputs.csv", {"cross_domain_1_setup2": paths}).predictions
+    assert found["cross_domain_1_setup2"].content["seed"].unique().tolist() == [0, 1]
+
+
+@pytest.mark.slow
+def test_a_run_says_what_it_trains_and_a_later_one_trains_the_rest(fresh: Project) -> None:
+    pytest.importorskip("torch", reason="make torch")
+    files = [f"results/rnn_qe/predictions/cross_domain_1_setup1/{seed}.csv.gz" for seed in (0, 1)]
+    assert "trains 1 networks of RNN-QE in 1 jobs" in fresh.snakemake(files[0])
+    made = (fresh.path / files[0]).stat().st_mtime_ns
+    assert "trains 1 networks of RNN-QE in 1 jobs" in fresh.snakemake(*files)
+    assert (fresh.path / files[1]).is_file()
+    assert (fresh.path / files[0]).stat().st_mtime_ns == made
+
+
+def test_without_outputs_there_is_a_reason_and_no_prediction(tmp_path: Path) -> None:
+    missing = [{"of": {}, "code": "x", "sentence": "the file is missing", "remedy": "place it"}]
+    found = gather(None, {"setup1": [tmp_path / "setup1.csv.gz"]}, missing)
+    assert (found.outputs, found.predictions, found.missing) == (None, {}, missing)
+
 
 PUBLISHED = [ROOT / f"resources/published/rnn_qe_table{number}.csv" for number in range(1, 6)]
 BOOTSTRAP = {"draws": 50, "seed": 1}

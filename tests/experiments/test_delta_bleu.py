@@ -1,26 +1,32 @@
-"""ΔBLEU over units of contexts: on small dialogues of our own, then on the real ones."""
+"""ΔBLEU's experiment: references, units scored anew, table 2 and its figure."""
 
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from refless.data.ratings import RatedTexts
 from refless.data.sources import load
-from refless.errors import SettingError
+from refless.data.task import Task, read_task, write_task
+from refless.errors import FormatError, SettingError
 from refless.experiments.delta_bleu import units
 from refless.experiments.delta_bleu.dialogues import (
     ALL,
     GOOD,
     HIGH,
     LEAST,
+    METRICS,
     SINGLE,
     Cell,
     Counted,
     read_dialogues,
 )
+from refless.experiments.delta_bleu.table2 import KEYS, figure2, read_units, table2
 from refless.experiments.delta_bleu.units import (
     bootstrap_pool,
     observations,
@@ -28,10 +34,131 @@ from refless.experiments.delta_bleu.units import (
     unit_rows,
     write_units,
 )
+from refless.experiments.published import read_published
 from refless.models.delta_bleu import corpus_delta_bleu, tokenize
-from refless.statistics import spearman_rows
+from refless.report import figures
+from refless.report.figures_delta_bleu import delta_bleu_figure
+from refless.statistics import interval, spearman_rows
+from refless.statistics.bootstrap import unpacked
 from refless.store import sealed
-from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_texts
+from tests.conftest import ROOT
+
+WORDS = ["the", "a", "cat", "dog", "sat", "slept", "on", "under", "mat", "tree", "and", "it"]
+SYSTEMS = ["alpha", "beta", "gamma", "delta"]
+
+
+def small_texts(contexts: int = 12, seed: int = 0, humans: int = 1) -> pd.DataFrame:
+    """Rated responses: the better ones share more words with the context's own sentence."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for c in range(contexts):
+        ideal = generator.choice(WORDS, 8)
+        models = ["New Human Generated", "Original Ground Truth"][2 - humans :]
+        for k, model in enumerate([*models, *SYSTEMS]):
+            quality = 1.0 if k < humans else generator.integers(0, 13) / 12
+            text = np.where(generator.random(8) < quality, ideal, generator.choice(WORDS, 8))
+            rows.append(
+                {
+                    "id": f"t:{c}:{k}",
+                    "text": " ".join(text[: generator.integers(3, 9)]) + ".",
+                    "quality": quality,
+                    "n_ratings": 3,
+                    "system": "human" if k < humans else model,
+                    "model": model,
+                    "context_id": f"c{c}",
+                    "context": "",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def as_task(folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame | None = None) -> Task:
+    """Texts as the data set of the folder's name, written and read again."""
+    texts = texts.assign(task=folder.name, context="")
+    if ratings is None:
+        ratings = pd.DataFrame({"id": [], "rater": [], "label": [], "rating": []})
+    write_task(RatedTexts(texts, ratings), folder, {})
+    return read_task(folder)
+
+
+SETTINGS: dict[str, Any] = {
+    "unit": 4,
+    "assignments": 30,
+    "draws": 100,
+    "times": 2,
+    "seed": 1,
+    "thresholds": [0.6, 0, -1],
+    "units": [1, 4],
+    "orders": [1, 2, 3],
+}
+
+
+def test_contexts_that_somebody_did_not_answer_are_left_out() -> None:
+    texts = small_texts()
+    texts.loc[texts["id"] == "t:2:3", ["n_ratings", "quality"]] = [0, np.nan]
+    texts = texts[texts["id"] != "t:5:0"]
+    found = read_dialogues(texts)
+    assert [texts["context_id"].iloc[k] for k in found.output[:, 0]] == [
+        f"c{k}" for k in range(12) if k not in (2, 5)
+    ]
+
+
+def test_contexts_of_the_same_text_are_known() -> None:
+    texts = small_texts(5)
+    context = {"c0": "a  passage", "c1": "", "c2": "a passage", "c3": "", "c4": "another"}
+    texts["context"] = texts["context_id"].map(context)
+    assert read_dialogues(texts).context.tolist() == [0, 1, 0, 2, 3]
+
+
+def test_what_cannot_be_paired_is_named() -> None:
+    texts = small_texts()
+    human, beta = texts["system"] == "human", texts["model"] == "beta"
+    apart = texts.assign(context_id=texts["context_id"].where(~beta, texts["id"]))
+    for lost in (texts[~human], texts[human | beta], apart):
+        with pytest.raises(FormatError, match="every system") as caught:
+            read_dialogues(lost)
+        assert caught.value.remedy
+    twice = pd.concat([texts, texts[beta].iloc[[4]].assign(id="t:again")])
+    with pytest.raises(FormatError, match="beta answers one context twice") as caught:
+        read_dialogues(twice)
+    assert f"{texts[beta]['id'].iloc[4]} and t:again" in caught.value.message
+
+
+BY_HAND = pd.DataFrame(
+    {
+        "system": ["human", "alpha", "beta", "gamma"] * 2,
+        "context_id": ["c0"] * 4 + ["c1"] * 4,
+        "text": [f"text {k}" for k in range(8)],
+        # weights: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2
+        "quality": [0.5, 0.9, 0.6, 0.1, 0.95, 0.2, 0.3, 0.4],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("cell", "number", "without"),
+    [
+        # of six contexts and pairs; only alpha, for beta and gamma, reaches 0.6 in the first
+        (Cell("bleu", HIGH), 1, 2 / 6),
+        (Cell("delta_bleu", HIGH), 1, 2 / 6),
+        (Cell("bleu"), 2, 0),
+        # alpha and beta are left with weights of 0 and -0.8
+        (Cell("delta_bleu"), 2, 1 / 6),
+        # the human response alone; with beta; with alpha; and three times itself in the second
+        (Cell("bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 0),
+        (Cell("delta_bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 1 / 6),
+        (Cell("bleu", SINGLE), 1, 0),
+        (Cell("delta_bleu", SINGLE), 1, 3 / 6),
+        # those without a good one have none, for BLEU, too
+        (Cell("bleu", HIGH, GOOD), 4 / 6, 2 / 6),
+        (Cell("delta_bleu", "all", GOOD), 2 * 5 / 6, 1 / 6),
+        (Cell("bleu", SINGLE, GOOD), 3 / 6, 3 / 6),
+    ],
+)
+def test_how_many_references_there_are(cell: Cell, number: float, without: float) -> None:
+    dialogues = read_dialogues(BY_HAND.assign(n_ratings=3, context=""))
+    assert Counted(dialogues, 2).references(cell) == pytest.approx((number, without))
+
 
 CELLS = [
     *table_cells(),
@@ -225,3 +352,85 @@ def test_recomputations_of_dstc7_by_others_come_out(mirror: str) -> None:
     np.testing.assert_allclose(rho[:4], [0.280, 0.382, 0.325, 0.148], atol=0.006)
     np.testing.assert_allclose(rho[4:], [0.468, 0.578, 0.558, 0.382, 0.535, 0.528], atol=0.004)
     assert counted.references(Cell("bleu", HIGH)) == pytest.approx((1.036, 0.717), abs=0.001)
+
+
+REFERENCES = [SINGLE, HIGH, "w>=0.4", "w>=0.2", ALL]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ratings") / "small"
+    path = folder.parent / "results/small/units.csv"
+    write_units(path, as_task(folder, small_texts(contexts=24)), SETTINGS)
+    return path
+
+
+def published() -> pd.DataFrame:
+    return read_published(ROOT / "resources/published/delta_bleu_table2.csv", KEYS[1:3])
+
+
+def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file: Path) -> None:
+    table = table2(["small", "other"], read_units([file]), published())
+    assert not table.duplicated(KEYS).any()
+    paper = table.iloc[:2]  # the report counts these as the published cells
+    assert paper[KEYS[:3]].to_numpy().tolist() == [
+        ["twitter", "bleu", HIGH],
+        ["twitter", "delta_bleu", ALL],
+    ]
+    assert paper["paper_spearman_low"].tolist() == ["0.265", "0.415"]
+    assert set(paper["reason"]) == {"not_public"}
+    assert set(table.loc[2:, "paper_spearman_low"]) == {""}
+    assert table.loc[table["task"] == "other", "source"].tolist() == [""]
+    own = table[table["task"] == "small"]
+    assert set(own["source"]) == {"computed"}
+    row = own.iloc[3]
+    ends = interval(unpacked(row["spearman_draws"]))
+    assert ends == pytest.approx((row["spearman_low"], row["spearman_high"]), abs=1e-6)
+    assert own.groupby("contexts").size().to_dict() == {"all": 33, GOOD: 6}
+    plain = own[(own["contexts"] == "all") & (own["rule"] == "smooth")]
+    assert plain[["tokens", "metric", "references"]].to_numpy().tolist() == [
+        [tokens, metric, references]
+        for tokens in ("words", "blanks")
+        for metric in METRICS
+        for references in REFERENCES
+    ]
+    rest = own[own["rule"] != "smooth"]
+    assert rest["rule"].tolist() == ["zero", "floor", "signed"]
+    assert set(rest["metric"] + " " + rest["references"]) == {f"delta_bleu {ALL}"}
+
+
+def test_shipped_numbers_give_the_published_table() -> None:
+    """The first row of each metric on DSTC7, as it stood when it was first computed."""
+    path = ROOT / "resources/shipped/delta_bleu/dstc7/units.csv"
+    table = table2(["dstc7"], read_units([path]), published()).set_index(KEYS[1:])
+    names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
+    for key, numbers in {
+        f"bleu {SINGLE} all words smooth": [0.2792168793, 0.1879035713, 1, 0],
+        "sbleu w>=0.4 all blanks smooth": [0.8137269996, 0.6058087724, 1.36205556, 0.3345],
+        f"delta_bleu {ALL} all words signed": [-0.0370395449, -0.0226004285, 8, 0.0391111111],
+        f"delta_bleu {HIGH} {GOOD} words smooth": [
+            0.4731042861,
+            0.322967229,
+            0.31955556,
+            0.71680556,
+        ],
+    }.items():
+        row = table.loc[tuple(key.split())]
+        assert row[names].tolist() == pytest.approx(numbers, abs=1e-8)
+
+
+def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path) -> None:
+    points = figure2(read_units([file]))
+    with plt.rc_context():
+        figure = delta_bleu_figure(points, {"small": {"name": "Some chat"}})
+        lines = [[line for line in ax.lines if line.get_label()[0] != "_"] for ax in figure.axes]
+        assert [len(own) for own in lines] == [3, 4, 4]
+        for line, metric in zip(lines[0], METRICS, strict=True):
+            drawn = points[(points["panel"] == "threshold") & (points["metric"] == metric)]
+            assert line.get_ydata().tolist() == drawn["spearman"].tolist()[::-1]
+        left, right = figure.axes[0].get_xlim()
+        assert left > right  # worse and worse references are let in
+        figures.save(figure, tmp_path / "delta_bleu_figure2", points)
+    written = pd.read_csv(tmp_path / "delta_bleu_figure2.csv")
+    assert not written.drop(columns="spearman").duplicated().any()
+    assert len(written) == 11 * 3 + 3 * 4 + 4 * 4 - 4
