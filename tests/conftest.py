@@ -105,7 +105,6 @@ class Project:
         }
 
     def copy(self, target: Path) -> "Project":
-        """A copy with all results and what Snakemake remembers of them."""
         shutil.copytree(self.path, target, symlinks=True)
         return Project(target, self.mirror)
 
@@ -192,13 +191,11 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def changed(small: Project, tmp_path: Path) -> Project:
-    """The small project in a copy that a test may change."""
     return small.copy(tmp_path / "project")
 
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Project:
-    """A small project in which nothing has been built."""
     return small_project(tmp_path)
 
 
@@ -221,7 +218,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test on the real data is a slow one, and so is one that needs Slurm."""
     for item in items:
         if "mirror" in getattr(item, "fixturenames", ()) or item.get_closest_marker("slurm"):
             item.add_marker(pytest.mark.slow)

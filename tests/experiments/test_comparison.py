@@ -34,7 +34,6 @@ def task_in(folder: Path) -> Task:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rows of one data set, as a signed file."""
     folder = tmp_path_factory.mktemp("comparison")
     out = folder / "comparison/mine.csv"
     left_out = [("neighbors", "meteor.nltk35")]

@@ -73,7 +73,6 @@ def small_texts(contexts: int = 12, seed: int = 0, humans: int = 1) -> pd.DataFr
 
 
 def as_task(folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame | None = None) -> Task:
-    """Texts as the data set of the folder's name, written and read again."""
     texts = texts.assign(task=folder.name, context="")
     if ratings is None:
         ratings = pd.DataFrame({"id": [], "rater": [], "label": [], "rating": []})
@@ -338,7 +337,6 @@ def test_equal_outputs_of_two_systems_stay_apart(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_recomputations_of_dstc7_by_others_come_out(mirror: str) -> None:
-    """By others with code of their own, from the raw file."""
     path = Path(mirror, "dstc7/dstc7-task2-human_eval.tgz")
     texts = load("dstc7", "dstc7", {"path": path}, {"unit": "output"}).texts
     counted = Counted(read_dialogues(texts), 2)

@@ -144,8 +144,6 @@ def test_variation_is_that_of_belz() -> None:
     assert np.isnan(variation(float("nan"), 1))
 
 
-# ---- claims --------------------------------------------------------------------------------------
-
 DRAWS = np.random.default_rng(1).normal(0, 1, 400)
 # the same draws, moved: far apart beside each other, alike one by one
 ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}

@@ -75,7 +75,6 @@ def test_each_output_has_its_part_and_predictions_of_test_parts_alone() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_never_uses_the_ratings_of_what_it_predicts(model: str) -> None:
-    """With other ratings in the test part, its predictions stay the same."""
     rating = RATING.copy()
     rating[FOLDS[2].test] = 1.0
     found = [
@@ -366,8 +365,6 @@ def test_without_numbers_the_figure_says_why() -> None:
     assert "place it" in figure.axes[0].texts[0].get_text()
     assert drawn.empty
 
-
-# ---- what is shipped -----------------------------------------------------------------------------
 
 SHIPPED = ROOT / "resources/shipped/rnn_qe"
 GOLDEN = [

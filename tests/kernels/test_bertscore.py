@@ -73,7 +73,6 @@ def bert_folder(folder: Path, **options: Any) -> Path:
 
 
 def roberta_folder(folder: Path, prefix_space: bool) -> Path:
-    """A random RoBERTa of 2 layers whose words are letters."""
     import torch
     from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 
@@ -358,9 +357,6 @@ def test_resources_are_contents_not_places(tmp_path: Path, baseline: Path) -> No
         shutil.copy(one / file, two / file)
     with pytest.raises(KernelError, match="not roberta-large"):
         bertscore.resources("bertscore.roberta-large", model=one)
-
-
-# ---- embeddings of whole texts -------------------------------------------------------------------
 
 
 def slow_embeddings(folder: Path, texts: list[str]) -> np.ndarray:

@@ -41,7 +41,6 @@ def some_texts() -> tuple[list[str], list[str]]:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of a few texts, and few values at a time."""
     for module in (bleu, rouge_l, meteor):
         monkeypatch.setattr(module, "WIDTH", 7)
     monkeypatch.setattr(_blocks, "VALUES", 30)

@@ -75,7 +75,6 @@ def data_size_figure(table: pd.DataFrame) -> Figure:
 
 
 def named(ax: Axes) -> dict[str, Line2D]:
-    """The lines of an axes that stand in the legend."""
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     found = {str(line.get_label()): line for line in lines}
     assert len(found) == len(lines)
@@ -90,7 +89,6 @@ def levels(ax: Axes, colour: str) -> list[float]:
 
 
 def hollow(ax: Axes) -> list[tuple[float, float]]:
-    """Where published values are drawn."""
     lines = [line for line in ax.get_lines() if line.get_markerfacecolor() == "none"]
     return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]
 

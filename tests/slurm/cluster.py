@@ -189,7 +189,6 @@ def _kill(process: int) -> None:
 
 
 def _above(process: int) -> Iterator[int]:
-    """The processes above one."""
     while process > 1:
         stat = _of(process, "stat").rpartition(b")")[2].split()
         process = int(stat[1]) if stat else 0

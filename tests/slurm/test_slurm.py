@@ -40,7 +40,6 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def books(project: Project) -> list[dict[str, str]]:
-    """What Slurm remembers of the jobs of a project."""
     lines = subprocess.check_output(["scontrol", "show", "jobs", "--oneliner"], text=True)
     jobs = [dict(word.partition("=")[::2] for word in job.split(" ")) for job in lines.splitlines()]
     return [job for job in jobs if job["WorkDir"] == str(project.path)]

@@ -213,9 +213,6 @@ def test_the_interval_is_as_short_as_with_that_many_more_ratings(r: float) -> No
     assert np.isnan(ratings_saved(NAN))
 
 
-# ---- Williams' test -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("r", "n", "p"),
     [

@@ -126,17 +126,11 @@ def test_without_any_rating_the_rows_are_empty_not_an_error() -> None:
     assert flat.average_mse.value > 0
 
 
-# ---- without one's own label --------------------------------------------------------------------
-
-
 def test_equal_means_of_others_tie() -> None:
     """0.3 + 0.1 - 0.3 is not 0.1 in floating point."""
     of = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0.3, 0.1, 0.7, 0.1])
     found = others_mean(*of)
     assert found[0] == found[2] == 0.1
-
-
-# ---- covered candidates -------------------------------------------------------------------------
 
 
 def mean_mse(ratings: Panel, chosen: Sequence[int], people: Sequence[int] = ()) -> float:

@@ -92,7 +92,6 @@ def test_rows_of_another_tau_say_why_they_are_empty(quick: Project, tmp_path: Pa
 
 
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:
-    """Another directory, with a user's file and nothing else."""
     place = tmp_path / "anderswo, für $5"
     place.mkdir()
     (fresh.path / "mine.tsv").rename(place / "mine.tsv")

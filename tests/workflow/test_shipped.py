@@ -64,9 +64,6 @@ def test_the_report_records_the_command_that_was_typed(quick: Project) -> None:
     assert "network=False" in provenance
 
 
-# ---- the real data ---------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory, mirror: str) -> Project:
     """A copy with the real data, after all of BLEU Neighbors. Only to look at."""

@@ -53,7 +53,6 @@ def first_table(models: dict[str, list[str]] = MODELS, **tasks: Predicted) -> pd
 
 @pytest.fixture(scope="module")
 def summarization() -> Predicted:
-    """HUSE summarization, from what comes with refless."""
     folder, paths = SHIPPED / "ratings/huse_summarization", sorted(NEIGHBORS.glob("*.csv"))
     if not paths:
         pytest.skip("nothing is shipped: make ship")
@@ -204,8 +203,6 @@ def test_section_53_is_what_pandas_says(summarization: Predicted) -> None:
     assert dialogue["paper_above_bleu"] == "0.0002"
 
 
-# ---- table 2 -------------------------------------------------------------------------------------
-
 TAUS, FEW = {"bleu.char": 0.2, "bleu.word": 0.1}, (3, 0.8)
 PAIR_LOOKS = {
     "gone": {"published": "generation"},
@@ -271,15 +268,12 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path: Path) -> Non
     assert set(rows["source_task"][:2]) <= {"one", "gone"}  # rows of the paper
 
 
-# ---- table 3 -------------------------------------------------------------------------------------
-
 PRINTED = read_published(ROOT / "resources/published/bleu_neighbors_table3.csv", ESSAY_KEYS)
 ESTIMATES = SHIPPED / "essays/estimates.csv"
 
 
 @pytest.fixture(scope="module")
 def essays(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """Three sets, of 3 to 17 sentences."""
     generator = np.random.default_rng(3)
     words = ["the", "cell", "is", "a", "small", "part", "of", "every", "plant", "water", "leaves"]
     rows = []
