@@ -52,10 +52,7 @@ class Project:
         )
 
     def start(
-        self,
-        *arguments: str,
-        preexec_fn: Callable[[], None] | None = None,
-        **environment: str,
+        self, *arguments: str, preexec_fn: Callable[[], None] | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy, whatever comes of it."""
         with self.launch(*arguments, preexec_fn=preexec_fn, **environment) as run:

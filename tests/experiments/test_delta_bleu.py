@@ -57,39 +57,20 @@ def small_texts(contexts: int = 12, seed: int = 0, humans: int = 1) -> pd.DataFr
         for k, model in enumerate([*models, *SYSTEMS]):
             quality = 1.0 if k < humans else generator.integers(0, 13) / 12
             text = np.where(generator.random(8) < quality, ideal, generator.choice(WORDS, 8))
-            rows.append(
-                {
-                    "id": f"t:{c}:{k}",
-                    "text": " ".join(text[: generator.integers(3, 9)]) + ".",
-                    "quality": quality,
-                    "n_ratings": 3,
-                    "system": "human" if k < humans else model,
-                    "model": model,
-                    "context_id": f"c{c}",
-                    "context": "",
-                }
-            )
-    return pd.DataFrame(rows)
+            text = " ".join(text[: generator.integers(3, 9)]) + "."
+            system = "human" if k < humans else model
+            rows.append((f"t:{c}:{k}", text, quality, system, model, f"c{c}"))
+    columns = ["id", "text", "quality", "system", "model", "context_id"]
+    return pd.DataFrame(rows, columns=columns).assign(n_ratings=3, context="")
 
 
-def as_task(folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame | None = None) -> Task:
-    texts = texts.assign(task=folder.name, context="")
-    if ratings is None:
-        ratings = pd.DataFrame({"id": [], "rater": [], "label": [], "rating": []})
-    write_task(RatedTexts(texts, ratings), folder, {})
+def as_task(folder: Path, texts: pd.DataFrame, *ratings: pd.DataFrame) -> Task:
+    write_task(RatedTexts(texts, *ratings), folder, {})
     return read_task(folder)
 
 
-SETTINGS: dict[str, Any] = {
-    "unit": 4,
-    "assignments": 30,
-    "draws": 100,
-    "times": 2,
-    "seed": 1,
-    "thresholds": [0.6, 0, -1],
-    "units": [1, 4],
-    "orders": [1, 2, 3],
-}
+SETTINGS: dict[str, Any] = {"unit": 4, "assignments": 30, "draws": 100, "times": 2, "seed": 1}
+SETTINGS |= {"thresholds": [0.6, 0, -1], "units": [1, 4], "orders": [1, 2, 3]}
 
 
 def test_contexts_that_somebody_did_not_answer_are_left_out() -> None:
@@ -97,9 +78,8 @@ def test_contexts_that_somebody_did_not_answer_are_left_out() -> None:
     texts.loc[texts["id"] == "t:2:3", ["n_ratings", "quality"]] = [0, np.nan]
     texts = texts[texts["id"] != "t:5:0"]
     found = read_dialogues(texts)
-    assert [texts["context_id"].iloc[k] for k in found.output[:, 0]] == [
-        f"c{k}" for k in range(12) if k not in (2, 5)
-    ]
+    kept = [f"c{k}" for k in range(12) if k not in (2, 5)]
+    assert [texts["context_id"].iloc[k] for k in found.output[:, 0]] == kept
 
 
 def test_contexts_of_the_same_text_are_known() -> None:
@@ -123,15 +103,15 @@ def test_what_cannot_be_paired_is_named() -> None:
     assert f"{texts[beta]['id'].iloc[4]} and t:again" in caught.value.message
 
 
-BY_HAND = pd.DataFrame(
-    {
-        "system": ["human", "alpha", "beta", "gamma"] * 2,
-        "context_id": ["c0"] * 4 + ["c1"] * 4,
-        "text": [f"text {k}" for k in range(8)],
-        # weights: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2
-        "quality": [0.5, 0.9, 0.6, 0.1, 0.95, 0.2, 0.3, 0.4],
-    }
-)
+def answered(quality: dict[str, list[float]]) -> pd.DataFrame:
+    """The qualities of each system's responses in two contexts."""
+    rows = [(name, k, f"{name} {k}", own[k]) for k in (0, 1) for name, own in quality.items()]
+    table = pd.DataFrame(rows, columns=["system", "context_id", "text", "quality"])
+    return table.assign(n_ratings=3, context="")
+
+
+# weights: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2
+BY_HAND = {"human": [0.5, 0.95], "alpha": [0.9, 0.2], "beta": [0.6, 0.3], "gamma": [0.1, 0.4]}
 
 
 @pytest.mark.parametrize(
@@ -155,8 +135,9 @@ BY_HAND = pd.DataFrame(
     ],
 )
 def test_how_many_references_there_are(cell: Cell, number: float, without: float) -> None:
-    dialogues = read_dialogues(BY_HAND.assign(n_ratings=3, context=""))
-    assert Counted(dialogues, 2).references(cell) == pytest.approx((number, without))
+    assert Counted(read_dialogues(answered(BY_HAND)), 2).references(cell) == pytest.approx(
+        (number, without)
+    )
 
 
 CELLS = [
@@ -272,9 +253,8 @@ def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch: pytest.Monkey
 
 def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are() -> None:
     """0.1 + 0.2 and 0.3 + 0.0 over two contexts: level, and no rounding noise says otherwise."""
-    table = {"system": ["human", "alpha", "beta"] * 2, "context_id": ["c0"] * 3 + ["c1"] * 3}
-    table |= {"text": [f"text {k}" for k in range(6)], "quality": [1, 0.1, 0.3, 1, 0.2, 0.0]}
-    counted = Counted(read_dialogues(pd.DataFrame(table).assign(n_ratings=3, context="")), 2)
+    table = answered({"human": [1, 1], "alpha": [0.1, 0.2], "beta": [0.3, 0.0]})
+    counted = Counted(read_dialogues(table), 2)
     assert (observations(counted, [Cell("bleu")], pool(2, 3), 2, 1)[1] == 0).all()
 
 

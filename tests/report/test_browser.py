@@ -56,10 +56,7 @@ def new_page(browser: Any, size: str) -> tuple[Any, list[str]]:
     page = browser.new_page(viewport={"width": width, "height": height}, offline=True)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on(
-        "request",
-        lambda one: one.url.startswith(("file:", "data:")) or faults.append(one.url),
-    )
+    page.on("request", lambda one: one.url.startswith(("file:", "data:")) or faults.append(one.url))
     return page, faults
 
 

@@ -11,10 +11,7 @@ from scipy import stats
 from refless.data.ratings import RatedTexts
 from refless.data.task import Task, read_task, write_task
 from refless.experiments.bleu_neighbors.essays import KEYS as ESSAY_KEYS
-from refless.experiments.bleu_neighbors.essays import (
-    essay_estimates,
-    table3,
-)
+from refless.experiments.bleu_neighbors.essays import essay_estimates, table3
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
 from refless.experiments.bleu_neighbors.table1 import KEYS, SECTION_KEYS, cells, section53, table1
 from refless.experiments.bleu_neighbors.table2 import KEYS as PAIR_KEYS
