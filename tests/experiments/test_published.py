@@ -115,12 +115,9 @@ def cells() -> pd.DataFrame:
 
 def test_each_published_value_of_a_row_counts_once(cells: pd.DataFrame) -> None:
     """Also where two rows have equal values; what is quoted, or another table's, does not."""
-    assert list(zip(cells["table"], cells["item"], cells["measure"], strict=True)) == [
-        *(("one", f"{model}, {task}", "rho") for model in "ab" for task in "xy"),
-        *(("one", f"a, {task}", "star") for task in "xy"),
-        ("two", "a", "rho"),
-        ("two", "a", "star"),
-    ]
+    assert cells["table"].tolist() == ["one"] * 6 + ["two"] * 2
+    assert cells["item"].tolist() == ["a, x", "a, y", "b, x", "b, y", "a, x", "a, y", "a", "a"]
+    assert cells["measure"].tolist() == ["rho"] * 4 + ["star"] * 2 + ["rho", "star"]
     assert cells["agreement"].tolist()[:4] == ["equal", "outside", "absent", "equal"]
     assert cells["reason"].tolist()[2] == "no_encoder"
 
@@ -193,14 +190,12 @@ def test_two_rows_are_compared_on_the_draws_that_both_have(table: pd.DataFrame) 
     assert decided(table, row=row, less={"model": ["low", "high", "lost"]})["ours"] == 0
 
 
-@pytest.mark.parametrize(
-    ("model", "reason"), [("lost", "no_encoder"), ("nobody", "not_configured")]
-)
-def test_without_numbers_there_is_a_reason(table: pd.DataFrame, model: str, reason: str) -> None:
-    found = decided(table, row={"task": "theirs", "model": "high"}, less={"model": model})
-    assert (found["holds"], found["source"], found["reason"]) == ("", "", reason)
-    kept = table.assign(rho_draws="")
-    found = decided(kept, row={"task": "theirs", "model": "high"}, less={"model": "low"})
+def test_without_numbers_there_is_a_reason(table: pd.DataFrame) -> None:
+    row = {"task": "theirs", "model": "high"}
+    for model, reason in (("lost", "no_encoder"), ("nobody", "not_configured")):
+        found = decided(table, row=row, less={"model": model})
+        assert (found["holds"], found["source"], found["reason"]) == ("", "", reason)
+    found = decided(table.assign(rho_draws=""), row=row, less={"model": "low"})
     assert found["reason"] == "no_draws"
 
 

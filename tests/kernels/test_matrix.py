@@ -80,15 +80,12 @@ def test_blocks_give_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 @each
 @settings(max_examples=10, deadline=None)
-@given(
-    x=st.lists(texts, min_size=1, max_size=5),
-    s=st.lists(texts, min_size=1, max_size=8),
-    data=st.data(),
-)
+@given(x=st.lists(texts, max_size=5), s=st.lists(texts, max_size=8), data=st.data())
 def test_permutations(name: str, x: list[str], s: list[str], data: st.DataObject) -> None:
     columns = data.draw(st.permutations(range(len(s))))
     rows = data.draw(st.permutations(range(len(x))))
     matrix = kernel(name, x, s, **options(name))
+    assert matrix.shape == (len(x), len(s))
     shuffled = kernel(name, [x[i] for i in rows], [s[j] for j in columns], **options(name))
     assert np.array_equal(shuffled, matrix[np.ix_(rows, columns)])
 

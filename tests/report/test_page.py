@@ -1,7 +1,8 @@
-"""Tables as CSV, Markdown and record, and the report that is made of them."""
+"""Tables as CSV, Markdown and record, numbers in prose, and the report that is made of them."""
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,12 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError, StaleError
-from refless.report import page, tables
+from refless.report import fill, page, tables
 from refless.report.catalogue import Column, Entry, Section
+from refless.report.fill import PLACE, as_html, filled, read_numbers, section
 from refless.report.render import parts_of
 from refless.statistics.bootstrap import packed
+from tests.conftest import ROOT
 from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
 
 COLUMNS = {
@@ -77,14 +80,10 @@ def test_a_cell_has_interval_star_and_the_published_value(entry: Entry, tmp_path
 def test_data_sets_with_numbers_come_first(entry: Entry) -> None:
     (part,) = parts_of(entry, table())
     assert [row[1].text for row in part.rows] == ["`bleu.char`", "`bleu.word`", "`rouge`", ""]
-
-
-def test_a_section_is_repeated_for_each_value() -> None:
-    by = Entry("one", "", "", "", columns=COLUMNS, sections=(Section("Of {value}", by="task"),))
-    assert [(p.title, len(p.rows)) for p in parts_of(by, table())] == [
-        ("Of news", 3),
-        ("Of lost", 1),
-    ]
+    # also in sections, one for each value
+    by = replace(entry, sections=(Section("Of {value}", by="task"),))
+    found = [(part.title, len(part.rows)) for part in parts_of(by, table())]
+    assert found == [("Of news", 3), ("Of lost", 1)]
 
 
 def test_what_is_read_back_is_what_was_printed(entry: Entry, tmp_path: Path) -> None:
@@ -93,9 +92,7 @@ def test_what_is_read_back_is_what_was_printed(entry: Entry, tmp_path: Path) -> 
     np.testing.assert_array_equal(again["rho"], table()["rho"])
     record = json.loads((tmp_path / "one.json").read_text())
     assert record["source"] == {"absent": 2, "computed": 1, "shipped": 1}
-
-
-def test_draws_stand_in_the_record(entry: Entry, tmp_path: Path) -> None:
+    # draws stand in the record
     draws = ["", packed(np.array([0.5, 0.25])), None, ""]
     tables.publish("one", table().assign(rho_draws=draws), tmp_path, facts={"draws": 7})
     assert "rho_draws" not in (tmp_path / "one.csv").read_text()
@@ -158,18 +155,70 @@ def test_a_huge_drawing_is_shown_in_pixels(report: Path, monkeypatch: pytest.Mon
     assert 'src="data:image/png;base64,' in report.read_text()
 
 
-def test_a_changed_table_is_refused(report: Path) -> None:
-    path = report.parent / "tables/first_wide.csv"
-    path.write_text(path.read_text().replace("row1", "row2", 1))
-    with pytest.raises(StaleError, match="first_wide"):
-        make_page(report.parent)
-
-
-def test_a_changed_or_missing_figure_is_refused(report: Path) -> None:
-    path = report.parent / "figures/first_figure1.svg"
+@pytest.mark.parametrize("name", ["tables/first_wide.csv", "figures/first_figure1.svg"])
+def test_what_is_changed_or_missing_is_refused(report: Path, name: str) -> None:
+    path = report.parent / name
     path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(StaleError, match="first_figure1"):
+    with pytest.raises(StaleError, match=path.stem):
         make_page(report.parent)
     path.unlink()
-    with pytest.raises(FormatError, match="first_figure1"):
+    with pytest.raises(FormatError, match=path.stem):
         make_page(report.parent)
+
+
+NUMBERS = {"one": {"from": "t", "column": "r", "who": "a"}}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"who": ["a", "b"], "r": [0.98765, None], "r_low": [-0.1, None], "r_high": [1, None]}
+    monkeypatch.setattr(fill, "read_published", lambda path: pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.5", "1.0"),
+        ("0.555", "0.988"),
+        ("7%", "99%"),
+        ("0.50 (0.1, 0.2)", "0.99 (-0.10, 1.00)"),
+        ("", "0.988"),
+    ],
+)
+@pytest.mark.usefixtures("told")
+def test_a_number_keeps_the_form_that_it_has_in_the_page(text: str, expected: str) -> None:
+    page = f"r is <!--one-->{text}<!--/-->, and 3"
+    assert filled(page, NUMBERS, Path()) == f"r is <!--one-->{expected}<!--/-->, and 3"
+
+
+@pytest.mark.parametrize("row", [{}, {"who": "b"}, {"who": "c"}])
+@pytest.mark.usefixtures("told")
+def test_a_number_that_is_not_one_cell_is_a_dash(row: dict[str, str]) -> None:
+    numbers = {"one": {"from": "t", "column": "r", **row}}
+    assert filled("<!--one-->1<!--/-->", numbers, Path()) == "<!--one-->–<!--/-->"
+
+
+@pytest.mark.usefixtures("told")
+def test_an_unknown_number_is_named() -> None:
+    with pytest.raises(FormatError, match="other"):
+        filled("<!--other-->1<!--/-->", NUMBERS, Path())
+
+
+def test_a_page_as_html_has_neither_marks_nor_links_into_the_repository() -> None:
+    text = "![a](b.png)\n\n**r** is <!--one-->1<!--/-->. [More](docs/x.md#y)"
+    assert as_html(text).strip() == "<p><strong>r</strong> is 1.</p>"
+
+
+def test_a_section_ends_where_the_next_begins() -> None:
+    assert section("# A\n\n## B\n\nb\n\n### c\n\n## D\n\nd\n", "B") == "b\n\n### c"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/findings.md"])
+def test_pages_name_numbers_that_there_are(page: str) -> None:
+    text, numbers = (ROOT / page).read_text("utf-8"), read_numbers(ROOT / "resources/numbers.yaml")
+    names = {name for name, _ in PLACE.findall(text)}
+    assert names
+    assert names <= set(numbers)
+    assert "–" not in {number for _, number in PLACE.findall(text)}
+    # a line that begins with a comment is no Markdown any more
+    assert not re.search(r"(?m)^\s*<!--", text)

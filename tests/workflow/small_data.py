@@ -87,12 +87,9 @@ def write_essays(train: Path, test: Path, solution: Path, seed: int = 0) -> None
                     named = {"id": f"{number}", "essay_set": f"{essay_set}"}
                     solved.append(named | {"essay_score": f"{score}"})
                 own.append(row | {"EssayText": text})
-    for path, rows, delimiter in (
-        (train, first, "\t"),
-        (test, tested, "\t"),
-        (solution, solved, ","),
-    ):
-        write_rows(path, rows, delimiter=delimiter, lineterminator="\n")
+    write_rows(train, first, delimiter="\t", lineterminator="\n")
+    write_rows(test, tested, delimiter="\t", lineterminator="\n")
+    write_rows(solution, solved, lineterminator="\n")
 
 
 def write_dstc7(path: Path, contexts: int, seed: int) -> None:
@@ -100,14 +97,13 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
     generator = random.Random(seed)
     systems = ["Constant", "Baseline", "Human", "TeamA"]
     texts = sentences(4 * contexts, seed)
-    tables: dict[str, list[list[object]]] = {
-        "context": [["InstanceID", "Depth", "Context"]],
-        "system_responses": [["SystemID", "InstanceID", "Response"]],
-        "human-eval-per-judge": [
-            ["JudgeID", "InstanceID", "SystemID", "Relevance", "Informativeness"]
-        ],
-        "gold_responses": [["InstanceID", "Reference1", "Reference2"]],
+    heads = {
+        "context": "InstanceID Depth Context",
+        "system_responses": "SystemID InstanceID Response",
+        "human-eval-per-judge": "JudgeID InstanceID SystemID Relevance Informativeness",
+        "gold_responses": "InstanceID Reference1 Reference2",
     }
+    tables: dict[str, list[list[object]]] = {name: [[*h.split()]] for name, h in heads.items()}
     for i in range(contexts):
         name = f"{i:06d}c0ffee{i:06d}"
         tables["context"].append([name, 2, f"what about {SUBJECTS[i % 5]}?"])
@@ -122,11 +118,8 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
                 marks = [round(min(5, max(1, generator.gauss(good, 1)))) for _ in range(2)]
                 tables["human-eval-per-judge"].append([f"J{judge}", name, system, *marks])
     path.parent.mkdir(parents=True, exist_ok=True)
-    # mtime: the same archive at any time
-    with (
-        gzip.GzipFile(path, "wb", mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w") as archive,
-    ):
+    packed = gzip.GzipFile(path, "wb", mtime=0)  # the same archive at any time
+    with packed, tarfile.open(fileobj=packed, mode="w") as archive:
         for member, rows in tables.items():
             content = "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
             info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{member}.tsv")
