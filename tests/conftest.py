@@ -107,10 +107,7 @@ class Project:
 
 
 def copy_project(target: Path, mirror: str = "") -> Project:
-    """The checkout without results and raw data.
-
-    Code is linked, not copied, so that loops are compiled once for all copies.
-    """
+    """The checkout without results and raw data; code is linked: loops are compiled once."""
     target.mkdir(parents=True)
     for part in ("Snakefile", "workflow", "envs", "README.md"):
         (target / part).symlink_to(ROOT / part)

@@ -284,7 +284,7 @@ def essays(tmp_path_factory: pytest.TempPathFactory) -> Task:
                 first, second = generator.integers(0, 4, 2)
                 quality = (first + second) / 6 if part == "train" else first / 3
                 name = f"e:{len(rows):04d}"
-                rows.append((name, ". ".join(pieces), number, part, first, second, quality))
+                rows.append((name, ". ".join(pieces) + ".", number, part, first, second, quality))
     columns = ["id", "text", "set", "part", "score1", "score2", "quality"]
     texts = pd.DataFrame(rows, columns=columns).assign(task="e", context="", n_ratings=1, system="")
     folder = tmp_path_factory.mktemp("ratings") / "e"
