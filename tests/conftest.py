@@ -1,7 +1,5 @@
 """Projects in which Snakemake runs without touching the checkout, and the two that are shared."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re
@@ -9,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 OFFLINE = ("--config", "network=False", 'rnn_qe={"train": "never"}')
-SMALL_CONFIG = ROOT / "tests/small/config.yaml"
 
 
 @dataclass
@@ -31,24 +28,21 @@ class Project:
 
     path: Path
     mirror: str = ""
-    environment: dict[str, str] = field(default_factory=dict)
 
     def launch(
         self,
         *arguments: str,
-        program: Sequence[str] = ("-m", "snakemake"),
         preexec_fn: Callable[[], None] | None = None,
         start_new_session: bool = False,
         **environment: str,
     ) -> subprocess.Popen[str]:
-        """Start Snakemake in the copy."""
         # No test is to download an encoder, wherever it runs, or to hear of a run around it.
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("REFLESS_")}
         own = {"REFLESS_MIRROR": self.mirror, "HF_HUB_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
         return subprocess.Popen(
-            [sys.executable, *program, "--cores", "2", *arguments],
+            [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
             cwd=self.path,
-            env={**inherited, **own, **self.environment, **environment},
+            env={**inherited, **own, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -58,14 +52,10 @@ class Project:
         )
 
     def start(
-        self,
-        *arguments: str,
-        program: Sequence[str] = ("-m", "snakemake"),
-        preexec_fn: Callable[[], None] | None = None,
-        **environment: str,
+        self, *arguments: str, preexec_fn: Callable[[], None] | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy, whatever comes of it."""
-        with self.launch(*arguments, program=program, preexec_fn=preexec_fn, **environment) as run:
+        with self.launch(*arguments, preexec_fn=preexec_fn, **environment) as run:
             try:
                 output, _ = run.communicate(timeout=900)
             except BaseException:
@@ -79,11 +69,6 @@ class Project:
         assert (result.returncode == 0) == ok, result.stdout
         return result.stdout
 
-    def resume(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run what a user types after a run was killed."""
-        self.snakemake("--unlock")
-        return self.start(*arguments)
-
     def planned(self, *arguments: str, **environment: str) -> dict[str, int]:
         """The jobs that a dry run plans, by rule, with their number; the targets are left out."""
         output = self.snakemake("--dry-run", *arguments, **environment)
@@ -92,23 +77,17 @@ class Project:
         found = {name.replace(" ", "_"): int(n) for name, n in rows}
         return {name: n for name, n in found.items() if name != "all"}
 
-    def change(self, path: str, old: str, new: str) -> None:
+    def change(self, old: str, new: str, path: str = "config/config.yaml") -> None:
         """Replace the only place in a file where something stands."""
         text = (self.path / path).read_text(encoding="utf-8")
         assert text.count(old) == 1, (path, old, text.count(old))
         (self.path / path).write_text(text.replace(old, new), encoding="utf-8")
 
-    def configure(self, old: str, new: str) -> None:
-        """Change the configuration: see `change`."""
-        self.change("config/config.yaml", old, new)
-
     def own_modules(self) -> None:
         """Put a copy of the modules in the place of the link, for a test that edits one."""
         link = self.path / "workflow"
-        if link.is_symlink():
-            link.unlink()
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / "workflow", link, ignore=ignore)
+        link.unlink()
+        shutil.copytree(ROOT / "workflow", link, ignore=shutil.ignore_patterns("__pycache__"))
 
     def contents(self) -> dict[str, bytes]:
         """All results by their path, but for what a run says of itself (when, where, how long)."""
@@ -122,17 +101,13 @@ class Project:
             and ".partial" not in path.name  # of a job that was killed
         }
 
-    def copy(self, target: Path) -> Project:
-        """A copy with all results and what Snakemake remembers of them."""
+    def copy(self, target: Path) -> "Project":
         shutil.copytree(self.path, target, symlinks=True)
-        return Project(target, self.mirror, self.environment)
+        return Project(target, self.mirror)
 
 
 def copy_project(target: Path, mirror: str = "") -> Project:
-    """The checkout without results and raw data.
-
-    Code is linked, not copied, so that loops are compiled once for all copies.
-    """
+    """The checkout without results and raw data; code is linked: loops are compiled once."""
     target.mkdir(parents=True)
     for part in ("Snakefile", "workflow", "envs", "README.md"):
         (target / part).symlink_to(ROOT / part)
@@ -152,7 +127,7 @@ def small_project(base: Path) -> Project:
     mirror = base / "mirror"
     project = copy_project(base / "project", str(mirror))
     (project.path / "resources/shipped").unlink(missing_ok=True)
-    shutil.copy(SMALL_CONFIG, project.path / "config/config.yaml")
+    shutil.copy(ROOT / "tests/small/config.yaml", project.path / "config/config.yaml")
     small_data.register(project.path, small_data.write_raw_files(mirror))
     small_data.write_table(project.path / "mine.tsv")
     return project
@@ -161,12 +136,7 @@ def small_project(base: Path) -> Project:
 def made_once(
     factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Project]
 ) -> Project:
-    """A project that all workers of a run share: the first makes it, the others wait.
-
-    Raises
-    ------
-    AssertionError : it could not be made, here or by another worker.
-    """
+    """A project that all workers of a run share: the first makes it, the others wait."""
     base = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
@@ -215,13 +185,11 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def changed(small: Project, tmp_path: Path) -> Project:
-    """The small project in a copy that a test may change."""
     return small.copy(tmp_path / "project")
 
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Project:
-    """A small project in which nothing has been built."""
     return small_project(tmp_path)
 
 
@@ -244,7 +212,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test on the real data is a slow one, and so is one that needs Slurm."""
     for item in items:
         if "mirror" in getattr(item, "fixturenames", ()) or item.get_closest_marker("slurm"):
             item.add_marker(pytest.mark.slow)

@@ -1,7 +1,5 @@
 """What every job shares: exit codes, messages for users, logs, and a tidy end."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import subprocess
@@ -31,26 +29,20 @@ def restore() -> Iterator[None]:
     signal.signal(signal.SIGTERM, on_term)
 
 
-def told(log: Path) -> SimpleNamespace:
+def told(log: Path, **wildcards: str) -> SimpleNamespace:
     """What Snakemake gives a script."""
-    return SimpleNamespace(log=[str(log)])
+    return SimpleNamespace(log=[str(log)], **({"wildcards": wildcards} if wildcards else {}))
 
 
-def test_a_log_that_cannot_be_written_is_an_error_for_users(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_must_be_writable(tmp_path, capsys):
     (tmp_path / "logs").write_text("a file where a directory should be")
     with pytest.raises(SystemExit) as caught, job(told(tmp_path / "logs/task.log")):
         pass
     assert caught.value.code == 1
-    said = capsys.readouterr().err
-    assert "task.log: cannot be written: " in said
-    assert "What to do:" in said
+    assert "task.log" in capsys.readouterr().err
 
 
-def test_the_log_gets_what_a_job_says_and_a_second_run_starts_it_anew(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_run_starts_its_log_anew(tmp_path, capsys):
     log = tmp_path / "logs" / "deep" / "task.log"
     for word in ("first", "second"):
         with job(told(log)):
@@ -60,9 +52,7 @@ def test_the_log_gets_what_a_job_says_and_a_second_run_starts_it_anew(
     assert "the second" in capsys.readouterr().err
 
 
-def test_a_known_error_is_a_message_and_exit_code_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_known_error_is_a_message(tmp_path, capsys):
     log = tmp_path / "task.log"
     with pytest.raises(SystemExit) as caught, job(told(log)):
         raise FormatError("label 'six'", path="raw.csv", line=7, remedy="mend the row")
@@ -71,24 +61,21 @@ def test_a_known_error_is_a_message_and_exit_code_1(
     assert capsys.readouterr().err == f"error: {expected}\n"
     assert expected in log.read_text()
     assert "Traceback" not in log.read_text()
-    given = told(log)
-    given.wildcards = {"task": "mine", "kernel": "meteor"}
-    with pytest.raises(SystemExit), job(given):
+    with pytest.raises(SystemExit), job(told(log, task="mine", kernel="meteor")):
         raise FormatError("no context has two texts", remedy="add some")
     expected = "task mine, kernel meteor: no context has two texts"
     assert capsys.readouterr().err.startswith(f"error: {expected}\n")
     assert expected in log.read_text()
 
 
-def test_an_unknown_error_keeps_its_traceback(tmp_path: Path) -> None:
+def test_an_unknown_error_keeps_its_traceback(tmp_path):
     log = tmp_path / "task.log"
     with pytest.raises(ZeroDivisionError, match="a bug"), job(told(log)):
         raise ZeroDivisionError("a bug")
     assert "Traceback" in log.read_text()
-    assert "ZeroDivisionError: a bug" in log.read_text()
 
 
-def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path: Path) -> None:
+def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path):
     """Schedulers cancel with SIGTERM, which would end Python without another word."""
     code = f"""
 import time

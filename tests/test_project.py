@@ -1,19 +1,24 @@
-"""What the project promises about itself: names, locks, no machine's path."""
+"""What the project promises about itself: names, locks, no machine's path, its wheel and sdist."""
 
-from __future__ import annotations
-
+import importlib.util
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import tomllib
+import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[1]
+import refless
+from tests.conftest import ROOT
 
 
 def lock(name: str) -> dict[str, set[str]]:
@@ -31,39 +36,26 @@ def wanted(name: str) -> list[str]:
     return [line.split("[")[0].strip() for line in lines if line and not line.startswith("#")]
 
 
-EXTRAS = {
-    "dev.txt": ["dev.in"],
-    "torch.txt": [],
-    "torch-wheel.txt": [],
-    "slurm.txt": ["slurm.in"],
-    "docs.txt": ["docs.in"],
-}
-"""Lock -> lists of what it must have; those of torch hold one list in two files."""
-
-
-def test_every_wanted_package_is_locked() -> None:
-    assert set(wanted("core.in")) <= set(lock("core.txt"))
+def test_every_wanted_package_is_locked():
+    for name in ("core", "dev", "slurm", "docs"):
+        assert set(wanted(f"{name}.in")) <= set(lock(f"{name}.txt")), name
     torch = {line.split("==")[0] for line in wanted("torch.in") + wanted("qe.in")}
     assert torch <= set(lock("torch.txt") | lock("torch-wheel.txt"))
+    # without its wheel, torch brings no CUDA
+    heavy = ("torch", "nvidia", "cuda", "triton")
+    assert [name for name in lock("torch.txt") if name.startswith(heavy)] == []
 
 
-@pytest.mark.parametrize("name", EXTRAS)
-def test_a_lock_agrees_with_that_of_the_core(name: str) -> None:
-    core, own = lock("core.txt"), lock(name)
-    for wish in EXTRAS[name]:
-        assert set(wanted(wish)) <= set(own)
+@pytest.mark.parametrize("name", ["dev", "torch", "torch-wheel", "slurm", "docs"])
+def test_a_lock_agrees_with_that_of_the_core(name):
+    core, own = lock("core.txt"), lock(f"{name}.txt")
     assert own
     for package in set(core) & set(own):
         assert own[package] <= core[package], package
 
 
-def test_torch_without_its_wheel_brings_no_cuda() -> None:
-    heavy = ("torch", "nvidia", "cuda", "triton")
-    assert [name for name in lock("torch.txt") if name.startswith(heavy)] == []
-
-
 @pytest.mark.parametrize("name", ["refless", "torch"])
-def test_conda_environments_have_the_locked_versions(name: str) -> None:
+def test_conda_environments_have_the_locked_versions(name):
     text = (ROOT / f"envs/{name}.yaml").read_text()
     pinned = dict(re.findall(r"(?m)^ +- ([a-z0-9-]+)==?([0-9][^\s]*)$", text))
     assert pinned.pop("python") == "3.11"
@@ -76,13 +68,13 @@ def test_conda_environments_have_the_locked_versions(name: str) -> None:
         assert version in locked[package], package
 
 
-def test_package_needs_nothing_that_is_not_locked() -> None:
+def test_package_needs_nothing_that_is_not_locked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {re.split(r"[<>=]", dependency)[0] for dependency in project["dependencies"]}
     assert names <= set(wanted("core.in"))
 
 
-def test_the_cluster_profile_loses_nothing_of_the_default_profile() -> None:
+def test_the_cluster_profile_loses_nothing_of_the_default_profile():
     """Snakemake reads one profile of the workflow: naming one drops the default one."""
     default, cluster = (
         yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text())
@@ -91,42 +83,24 @@ def test_the_cluster_profile_loses_nothing_of_the_default_profile() -> None:
     assert {name: cluster[name] for name in default} == default
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "envs/lock").iterdir()), ids=lambda path: path.name)
-def test_locks_have_a_sum_for_every_package_and_name_no_address(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert "://" not in text
-    entries = re.split(r"(?m)^(?=[a-z])", text)[1:]
-    assert entries
-    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
-
-
-def test_every_rule_that_runs_something_has_a_log_and_an_environment() -> None:
-    """Also those without a name, which stand in a loop."""
-    checked = 0
-    for path in sorted((ROOT / "workflow/rules").glob("*.smk")):
-        for rule in re.split(r"(?m)^ *rule\b", path.read_text())[1:]:
-            if re.search(r"(?m)^ +(shell|script):", rule):
-                for part in ("log", "conda"):
-                    assert re.search(rf"(?m)^ +{part}:", rule), f"{path.name}: rule{rule[:200]}"
-                checked += 1
-    assert checked > 20
+def test_locks_have_a_sum_for_every_package_and_name_no_address():
+    for path in (ROOT / "envs/lock").iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert "://" not in text
+        entries = re.split(r"(?m)^(?=[a-z])", text)[1:]
+        assert entries
+        assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
 
 
 def make(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Our Makefile in another folder."""
     folder.mkdir(exist_ok=True)
     shutil.copy(ROOT / "Makefile", folder)
-    return subprocess.run(
-        ["make", *arguments],
-        cwd=folder,
-        env=os.environ | {"PWD": str(folder)} | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told = os.environ | {"PWD": str(folder)} | environment
+    command = ["make", *arguments]
+    return subprocess.run(command, cwd=folder, env=told, capture_output=True, text=True)
 
 
-def test_clean_takes_results_and_compiled_loops_away(tmp_path: Path) -> None:
+def test_clean_takes_results_and_compiled_loops_away(tmp_path):
     loops = tmp_path / "cache/refless/loops/one"
     kept = tmp_path / "here/resources/data"
     trained = tmp_path / "here/results/rnn_qe/predictions/setup1"
@@ -142,7 +116,7 @@ def test_clean_takes_results_and_compiled_loops_away(tmp_path: Path) -> None:
     assert trained.is_dir()
 
 
-def test_make_installs_nothing_in_a_path_with_a_dollar_sign(tmp_path: Path) -> None:
+def test_make_installs_nothing_in_a_path_with_a_dollar_sign(tmp_path):
     (tmp_path / "for $5").mkdir()
     for name in ("envs", "pyproject.toml"):
         (tmp_path / "for $5" / name).symlink_to(ROOT / name)
@@ -152,7 +126,7 @@ def test_make_installs_nothing_in_a_path_with_a_dollar_sign(tmp_path: Path) -> N
     assert not (tmp_path / "for $5/.venv").exists()
 
 
-def test_the_container_has_the_python_and_the_targets_that_there_are() -> None:
+def test_the_container_has_the_python_and_the_targets_that_there_are():
     text = (ROOT / "Containerfile").read_text(encoding="utf-8")
     (python,) = re.findall(r"(?m)^  - python=(\S+)$", (ROOT / "envs/refless.yaml").read_text())
     assert re.search(rf"(?m)^FROM python:{re.escape(python)}\.", text)
@@ -163,12 +137,112 @@ def test_the_container_has_the_python_and_the_targets_that_there_are() -> None:
         assert re.search(rf"(?m)^{target}:", makefile), target
 
 
-def test_version_is_the_same_everywhere() -> None:
-    import refless
-
-    citation = (ROOT / "CITATION.cff").read_text()
-    assert f"\nversion: {refless.__version__}\n" in citation
+def test_version_is_the_same_everywhere_and_the_citation_is_whole():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == refless.__version__
+    # names of citation-file-format 1.2.0, as far as this file uses them
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert {work["type"] for work in citation["references"]} == {"conference-paper"}
+    for work in [citation, *citation["references"]]:
+        names = {frozenset(author) for author in work["authors"]}
+        assert names <= {frozenset({"name"}), frozenset({"family-names", "given-names"})}
     assert f"\n## {refless.__version__}" in (ROOT / "CHANGELOG.md").read_text()
     for page in (ROOT / "docs").glob("*.md"):
         for shown in re.findall(r"version:refless\.(\d+\.\d+\.\d+)", page.read_text()):
             assert shown == refless.__version__, page.name
+
+
+FOLDERS = ("envs", "workflow", "tests")
+FILES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE")
+BUILD = "from setuptools import build_meta as b; b.build_sdist({0!r}); b.build_wheel({0!r})"
+PAGE = """
+from refless.report import catalogue, render
+assert catalogue.catalogue()
+shown = dict(title="a table", papers={}, front=[], findings="", counts={}, sources={})
+print(render.page("report.html", **shown))
+"""
+BUILT = {".pyc", ".nbi", ".nbc"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel and an sdist, built in a checkout that has raw data and results."""
+    if importlib.util.find_spec("setuptools") is None:
+        pytest.skip("needs setuptools")
+    base = tmp_path_factory.mktemp("package")
+    source, out = base / "source", base / "out"
+    for part in FOLDERS:
+        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(ROOT / part, source / part, ignore=ignore)
+    for part in FILES:
+        shutil.copy(ROOT / part, source / part)
+    for place in ("resources/data/raw.csv", "results/report.html", "workflow/refless/secret.csv"):
+        (source / place).parent.mkdir(parents=True, exist_ok=True)
+        (source / place).touch()
+    out.mkdir()
+    subprocess.run([sys.executable, "-c", BUILD.format(str(out))], cwd=source, check=True)
+    return out
+
+
+def package_files() -> set[str]:
+    """The files of the library in the checkout, as a package should have them."""
+    folder = ROOT / "workflow/refless"
+    return {
+        f"refless/{path.relative_to(folder).as_posix()}"
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in BUILT and "__pycache__" not in path.parts
+    }
+
+
+@pytest.mark.slow
+def test_the_wheel_and_the_sdist_have_the_library_and_nothing_else(built):
+    (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        (metadata,) = (name for name in names if name.endswith("dist-info/METADATA"))
+        about = message_from_bytes(archive.read(metadata))
+    assert {name for name in names if ".dist-info/" not in name} == package_files()
+    assert about["Version"] == refless.__version__
+    needed = about.get_all("Requires-Dist")
+    assert not any("://" in line for line in needed)
+    for extra, names in (("qe", ["torch"]), ("bertscore", ["torch", "bert-score", "transformers"])):
+        own = [line for line in needed if f'extra == "{extra}"' in line]
+        assert all(any(line.startswith(name) for line in own) for name in names), extra
+    with tarfile.open(sdist) as archive:
+        names = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
+    others = {*FILES, "PKG-INFO", "setup.cfg", "envs/qe.in", "envs/torch.in"}
+    library = {f"workflow/{name}" for name in package_files()}
+    assert {name for name in names if ".egg-info/" not in name} == library | others
+
+
+@pytest.mark.slow
+def test_the_wheel_works_without_the_checkout(built, tmp_path):
+    """In an environment of its own, which borrows the packages that refless needs from this one."""
+    new = tmp_path / "new"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(new)], check=True)
+    python = new / "bin/python"
+    (site,) = new.glob("lib/python*/site-packages")
+    # paths alone: what is installed here as editable is not seen there
+    paths = {sysconfig.get_paths()[kind] for kind in ("purelib", "platlib")}
+    (site / "borrowed.pth").write_text("\n".join(sorted(paths)) + "\n")
+    (wheel,) = built.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
+
+    left_out = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+
+    def say(*command: str) -> str:
+        return subprocess.check_output(command, cwd=tmp_path, env=environment, text=True)
+
+    assert str(new) in say(str(python), "-c", "import refless; print(refless.__file__)")
+    command = str(new / "bin/refless")
+    assert say(command, "--version").split() == ["refless", refless.__version__]
+    texts = ["a good answer", "a good reply", "a bad answer", "a bad reply"] * 3
+    rated = "".join(f"{text} {i}\t{i % 2}\n" for i, text in enumerate(texts))
+    (tmp_path / "rated.tsv").write_text(f"text\tquality\n{rated}")
+    (tmp_path / "mine.tsv").write_text("text\na good answer indeed\n")
+    told = "--ratings rated.tsv --outputs mine.tsv --tau 0.01 --max-share 1 --json"
+    answer = json.loads(say(command, "score", *told.split()))
+    assert 0 <= answer["predictions"][0]["prediction"] <= 1
+    assert "<main>" in say(str(python), "-c", PAGE)  # what is no Python came along

@@ -15,7 +15,6 @@ from refless.data import sources
 from refless.data.ratings import RatedTexts
 from refless.errors import FormatError
 from tests.conftest import ROOT
-from tests.kernels.texts import mirror
 from tests.workflow import small_data
 
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
@@ -253,13 +252,12 @@ def test_a_new_module_is_a_new_loader(tmp_path, monkeypatch):
         sources.load("made_up_loader", "mine", {"path": "p"}, {"share": 2.0})
 
 
-def of_config(task: str, **options: Any) -> RatedTexts:
+def of_config(mirror: str, task: str, **options: Any) -> RatedTexts:
     entry = CONFIG["data"][task]
-    files = {name: mirror(path) for name, path in entry["files"].items()}
+    files = {name: Path(mirror, path) for name, path in entry["files"].items()}
     return sources.load(entry["loader"], task, files, {**entry.get("options", {}), **options})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "options", "texts", "ratings", "raters"),
     [
@@ -276,13 +274,12 @@ def of_config(task: str, **options: Any) -> RatedTexts:
         ("sfhot", {}, 5373, 0, 0),
     ],
 )
-def test_the_real_files(task, options, texts, ratings, raters):
-    data = of_config(task, **options)
+def test_the_real_files(mirror, task, options, texts, ratings, raters):
+    data = of_config(mirror, task, **options)
     assert (len(data.texts), len(data.ratings)) == (texts, ratings)
     assert data.ratings["rater"].nunique() == raters
 
 
-@pytest.mark.slow
-def test_rated_outputs_find_their_references():
-    human = [of_config(task).texts["mr_key"] for task in ("bagel", "sfrest", "sfhot")]
-    assert set(of_config("nem").texts["mr_key"]) <= set(pd.concat(human))
+def test_rated_outputs_find_their_references(mirror):
+    human = [of_config(mirror, task).texts["mr_key"] for task in ("bagel", "sfrest", "sfhot")]
+    assert set(of_config(mirror, "nem").texts["mr_key"]) <= set(pd.concat(human))

@@ -1,8 +1,6 @@
 """Harm done to a finished small run: the same bytes in the end or a refusal, and nothing
 half-written. What one reader or one download does is tested beside it (tests/store, tests/data)."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil
@@ -41,7 +39,7 @@ def assert_nothing_half_written(project: Project, before: dict[str, bytes]) -> N
 
 
 def keep_time(path: Path, content: bytes) -> None:
-    """Other bytes with the same times, which Snakemake does not look at again."""
+    """Write other bytes with the same times, which Snakemake does not look at again."""
     times = path.stat()
     path.write_bytes(content)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -49,7 +47,7 @@ def keep_time(path: Path, content: bytes) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("deed", ["power", "kill", "terminate", "orphan"])
-def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str) -> None:
+def test_a_killed_run_goes_on_to_the_same_bytes(changed, deed):
     before = changed.contents()
     (changed.path / KERNEL).unlink()
     sabotaged(changed, "compute_kernel.py", deed, KERNEL)
@@ -64,7 +62,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str) -> 
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_named_and_leaves_nothing(changed: Project) -> None:
+def test_a_full_disk_is_named_and_leaves_nothing(changed):
     before = changed.contents()
     (changed.path / KERNEL).unlink()
     output = sabotaged(changed, "compute_kernel.py", "full", KERNEL)
@@ -85,7 +83,7 @@ def forgo_privilege() -> None:
 
 
 @pytest.mark.parametrize("folder", ["results/tables", "."])
-def test_an_unwritable_folder_is_named(changed: Project, folder: str) -> None:
+def test_an_unwritable_folder_is_named(changed, folder):
     try:
         subprocess.run(["true"], preexec_fn=forgo_privilege, check=True)
     except subprocess.SubprocessError:
@@ -105,16 +103,11 @@ def test_an_unwritable_folder_is_named(changed: Project, folder: str) -> None:
     assert "Permission denied" in result.stdout
 
 
-def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Project) -> None:
-    """Each format's bits are tried in tests/store; here the files of a run."""
+def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small):
     results = small.path / "results"
-    kinds = {
-        path.relative_to(results).parts[0]: path
-        for path in results.rglob("*.*")
-        if path.suffix in (".csv", ".npy", ".gz")
-    }
-    for people in ("tables", "figures"):
-        del kinds[people]
+    files = [path for path in results.rglob("*.*") if path.suffix in (".csv", ".npy", ".gz")]
+    kinds = {path.relative_to(results).parts[0]: path for path in files}
+    del kinds["tables"], kinds["figures"]  # for people
     assert len(kinds) >= 8
     for path in kinds.values():
         raw = path.read_bytes()
@@ -126,14 +119,11 @@ def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Proj
         copy.unlink()
 
 
-def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> None:
+def test_what_is_refused_is_mended_by_what_the_error_says(changed):
     target, path = f"results/neighbors/{TASK}/bleu.char.csv", changed.path / KERNEL
     before = (changed.path / target).read_bytes()
-    for other in (
-        (path.parents[1] / "rouge_l.stem/1of1.npy").read_bytes(),
-        path.read_bytes()[:-50],
-    ):
-        whole = path.read_bytes()
+    whole = path.read_bytes()
+    for other in ((path.parents[1] / "rouge_l.stem/1of1.npy").read_bytes(), whole[:-50]):
         keep_time(path, other)
         (changed.path / target).unlink(missing_ok=True)
         said = changed.snakemake(target, ok=False)
@@ -147,7 +137,7 @@ def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> N
         assert path.read_bytes() == whole
 
 
-def test_an_exchanged_raw_file_is_refused_or_read_again(changed: Project) -> None:
+def test_an_exchanged_raw_file_is_refused_or_read_again(changed):
     """One with a published sum is refused; a user's own is another file, whatever its time."""
     placed = changed.path / "resources/manual" / SUMMARIES
     own = changed.path / "mine.tsv"
@@ -165,8 +155,7 @@ def test_an_exchanged_raw_file_is_refused_or_read_again(changed: Project) -> Non
     assert (changed.path / RATINGS).exists()
 
 
-def test_a_dead_mirror_is_named_and_leaves_nothing(fresh: Project) -> None:
-    """An endless and a lying one: tests/data/test_fetch.py."""
+def test_a_dead_mirror_is_named_and_leaves_nothing(fresh):
     fresh.mirror = "http://127.0.0.1:9"
     said = fresh.snakemake(*OFFLINE, "--", "results/ratings/nem/texts.csv", ok=False)
     assert "http://127.0.0.1:9/nem/emnlp_data_medians.csv" in said
@@ -175,8 +164,8 @@ def test_a_dead_mirror_is_named_and_leaves_nothing(fresh: Project) -> None:
     assert not list((fresh.path / "resources").rglob("emnlp*"))
 
 
-def test_a_wrong_setting_is_one_message(fresh: Project) -> None:
-    fresh.configure("  min_neighbors: 5\n", "  min_neighbours: 5\n")
+def test_a_wrong_setting_is_one_message(fresh):
+    fresh.change("  min_neighbors: 5\n", "  min_neighbours: 5\n")
     said = fresh.snakemake("--dry-run", "all", ok=False)
     assert "bleu_neighbors.min_neighbours" in said
     assert "Traceback" not in said

@@ -1,7 +1,5 @@
 """The comparison on a data set of the workflow: signed rows, and the table of all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 
 from refless.compare.splits import all_splits
 from refless.data.sources import table
-from refless.data.task import read_task, write_task
+from refless.data.task import Task, read_task, write_task
 from refless.errors import StaleError
 from refless.experiments.comparison import (
     compare_task,
@@ -28,15 +26,18 @@ from tests.kernels.test_bertscore import needs_torch
 SETTINGS = {"kernels": ["bleu.char"], "draws": 100, "repeats": 2, "seed": 0}
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rows of one data set, as a signed file."""
-    folder = tmp_path_factory.mktemp("comparison")
+def task_in(folder: Path) -> Task:
     source = write(folder / "mine.jsonl", rows(60))
     write_task(table.load(source, "mine", [1, 5]), folder / "ratings/mine", {})
+    return read_task(folder / "ratings/mine")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("comparison")
     out = folder / "comparison/mine.csv"
     left_out = [("neighbors", "meteor.nltk35")]
-    compare_task(out, read_task(folder / "ratings/mine"), SETTINGS, {}, left_out)
+    compare_task(out, task_in(folder), SETTINGS, {}, left_out)
     return out
 
 
@@ -44,9 +45,8 @@ def table_of(path: Path) -> pd.DataFrame:
     return comparison_table(["mine"], [path])
 
 
-def test_what_is_written_is_read_back(made: Path) -> None:
+def test_what_is_written_is_read_back(made):
     own = table_of(made)
-    assert list(own)[:4] == ["task", "method", "kernel", "split"]
     assert set(own["split"]) == {"texts", "systems", "contexts"}
     assert set(own["n"]) == {60}
     meteor = own[own["kernel"] == "meteor.nltk35"]
@@ -62,7 +62,7 @@ def test_what_is_written_is_read_back(made: Path) -> None:
     assert "lovely" not in made.read_text(encoding="utf-8")
 
 
-def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Path) -> None:
+def test_rows_of_networks_say_where_those_were_trained(made, tmp_path):
     """They may be shipped where everything else is computed."""
     file = sealed.read(made)
     by_network = file.content.iloc[[0]].assign(method="rnn_qe", kernel="")
@@ -75,10 +75,8 @@ def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Pat
 
 
 @needs_torch
-def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
-    source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
-    task, file = read_task(tmp_path / "ratings/mine"), tmp_path / "networks.csv"
+def test_networks_are_one_of_the_methods(tmp_path):
+    task, file = task_in(tmp_path), tmp_path / "networks.csv"
     write_networks(file, task, 0, threads=1)
     write_networks(tmp_path / "two.csv", task, 0, threads=2)
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
@@ -102,14 +100,11 @@ def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
 
 
 @needs_torch
-def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
-    """Other ratings of a fold leave its estimates as they are."""
+def test_a_network_sees_no_rating_of_its_fold(tmp_path):
     from refless.compare.predict import by_networks
     from refless.models.rnn_qe.own import How
 
-    source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
-    rated = rated_task(read_task(tmp_path / "ratings/mine"))
+    rated = rated_task(task_in(tmp_path))
     split = all_splits(rated, 0)[0]
     first = by_networks(rated, split, How(), 1)
     held = split.fold == 2
@@ -119,7 +114,7 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     assert (first[~held] != second[~held]).any()
 
 
-def test_the_table_has_a_row_for_what_is_not_there(made: Path) -> None:
+def test_the_table_has_a_row_for_what_is_not_there(made):
     whole = comparison_table(["lost", "mine"], [made])
     assert whole["task"].tolist() == ["lost"] + ["mine"] * len(table_of(made))
     assert whole["source"][0] == ""

@@ -1,9 +1,6 @@
-"""Published cells beside ours: digits that were printed, intervals, gaps."""
+"""Published cells beside ours, and claims: digits, intervals, gaps; which count, which hold."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,8 +14,13 @@ from refless.experiments.published import (
     compare,
     read_published,
 )
+from refless.experiments.reproducibility.cells import by_table, published_cells, variation
+from refless.experiments.reproducibility.claims import claims_table, read_claims, verdict
+from refless.report.catalogue import catalogue
+from refless.statistics import Estimate
+from tests.conftest import ROOT
 
-PUBLISHED = Path(__file__).parents[2] / "resources/published"
+PUBLISHED = ROOT / "resources/published"
 NAN = float("nan")
 
 
@@ -34,64 +36,35 @@ NAN = float("nan")
         (0.2, "0.325", 0.1, 0.3, OUTSIDE),
         # the ends belong to the interval
         (0.2, "0.325", 0.1, 0.325, INSIDE),
-        (0.4, "0.325", 0.325, 0.5, INSIDE),
         # without an interval, what is not equal lies outside
         (0.2, "0.325", NAN, NAN, OUTSIDE),
         (0.325, "0.325", NAN, NAN, EQUAL),
-        # more printed digits are a stricter test
+        # more printed digits are stricter
         (0.9949, "0.99", 0.98, 1.0, EQUAL),
         (0.9949, "0.990", 0.98, 1.0, INSIDE),
         # negative values and whole numbers
         (-0.1285, "-0.128", -0.5, 0.2, EQUAL),
-        (0.1284, "-0.128", -0.5, 0.2, INSIDE),
-        (0, "1", NAN, NAN, OUTSIDE),
         (39.4, "39", NAN, NAN, EQUAL),
         # nothing to compare
         (NAN, "0.325", NAN, NAN, MISSING),
         (0.3, "", 0.2, 0.4, MISSING),
-        (0.3, "nan", 0.2, 0.4, MISSING),
         (0.3, "inf", 0.2, 0.4, MISSING),
     ],
 )
-def test_compare(ours: float, printed: str, low: float, high: float, verdict: str) -> None:
+def test_compare(ours, printed, low, high, verdict):
     assert compare(ours, printed, low, high) == verdict
 
 
-PAPER = pd.DataFrame(
-    [
-        {"model": "bleu", "task": "summarization", "mse": "0.0213", "spearman": "0.325"},
-        {"model": "rouge", "task": "summarization", "mse": "0.0226", "spearman": ""},
-    ]
-)
-KEYS, COLUMNS = ["model", "task"], ["mse", "spearman"]
-
-
-def test_rows_keep_their_order_and_columns_and_may_lack_either_side() -> None:
-    ours = pd.DataFrame(
-        [
-            {"model": "ours", "task": "summarization", "mse": 0.02, "spearman": 0.3, "extra": 1},
-            # the paper printed no rho for this one
-            {"model": "rouge", "task": "summarization", "mse": 0.0226, "spearman": 0.7, "extra": 2},
-            {"model": "bleu", "task": "summarization", "mse": NAN, "spearman": NAN, "extra": 3},
-        ]
-    )
-    found = beside_published(ours, PAPER, KEYS, COLUMNS)
+def test_rows_keep_their_order_and_may_lack_either_side():
+    paper = pd.DataFrame({"model": ["bleu", "rouge"], "spearman": ["0.325", ""]})
+    ours = pd.DataFrame({"model": ["ours", "rouge", "bleu"], "spearman": [0.3, 0.7, NAN]})
+    found = beside_published(ours, paper, ["model"], ["spearman"])
     assert found["model"].tolist() == ["ours", "rouge", "bleu"]
-    assert found["extra"].tolist() == [1, 2, 3]
-    assert found["paper_mse"].tolist() == ["", "0.0226", "0.0213"]
     assert found["paper_spearman"].tolist() == ["", "", "0.325"]
 
 
-def test_published_values_stay_as_they_were_printed() -> None:
-    table = read_published(PUBLISHED / "bleu_neighbors_table1.csv", ["model", "task"])
-    row = table[(table["model"] == "bleu") & (table["task"] == "dialogue")].iloc[0]
-    # 0.470 and not 0.47: the digits say how exact the paper is
-    assert row[["mse", "spearman", "coverage"]].tolist() == ["0.0164", "0.470", "0.76"]
-    assert not table.duplicated(["model", "task"]).any()
-
-
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)
-def test_every_published_table_can_be_compared_with(path: Path) -> None:
+def test_every_published_table_can_be_compared_with(path):
     keys = {"model", "task", "source_task", "target_task", "train_topic"}
     keys |= {"metric", "references", "system", "setup", "configuration"}
     table = read_published(path, [])
@@ -105,10 +78,129 @@ def test_every_published_table_can_be_compared_with(path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"model,mse\nbleu,1\n"])
-def test_a_table_without_its_keys_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_a_table_without_its_keys_is_named(tmp_path, content):
     path = tmp_path / "table.csv"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(FormatError) as caught:
         read_published(path, ["model", "task"])
     assert caught.value.path == str(path)
+
+
+ONE = pd.DataFrame(
+    {
+        "model": ["a", "a", "b", "b", "quoted"],
+        "task": ["x", "y", "x", "y", "x"],
+        "rho": [0.501, 0.4, np.nan, 0.501, np.nan],
+        "rho_low": [0.4, 0.3, np.nan, 0.4, np.nan],
+        "rho_high": [0.6, 0.5, np.nan, 0.6, np.nan],
+        "star": [1, 0, np.nan, 0, np.nan],
+        "paper_rho": ["0.50", "0.70", "0.30", "0.50", "0.10"],
+        "paper_star": ["1", "1", "", "", ""],
+        "source": ["computed", "shipped", "", "computed", ""],
+        "reason": ["", "", "no_encoder", "", "quoted"],
+    }
+)
+TWO = ONE.assign(mse=0.1, paper_mse="0.1").iloc[:1]
+
+
+@pytest.fixture
+def cells() -> pd.DataFrame:
+    one = published_cells(ONE, ["model", "task"]).assign(paper="Paper", table="one")
+    two = published_cells(TWO, [], ["mse"]).assign(paper="Paper", table="two")
+    return pd.concat([one, two])
+
+
+def test_each_published_value_of_a_row_counts_once(cells):
+    """Also where two rows have equal values; what is quoted, or another table's, does not."""
+    assert cells["table"].tolist() == ["one"] * 6 + ["two"] * 2
+    assert cells["item"].tolist() == ["a, x", "a, y", "b, x", "b, y", "a, x", "a, y", "a", "a"]
+    assert cells["measure"].tolist() == ["rho"] * 4 + ["star"] * 2 + ["rho", "star"]
+    assert cells["agreement"].tolist()[:4] == ["equal", "outside", "absent", "equal"]
+    assert cells["reason"].tolist()[2] == "no_encoder"
+
+
+def test_counts_add_up_by_table(cells):
+    found = by_table(cells).set_index("table")
+    verdicts = ["equal", "inside", "outside", "absent"]
+    assert found.loc["one", verdicts].tolist() == [3, 0, 2, 1]
+    assert (found[verdicts].sum(axis=1) == found["cells"]).all()
+    assert found.loc["all", "cells"] == found["cells"].drop("all").sum()
+    pairs = np.array([[0.501, 0.5], [0.4, 0.7], [0.501, 0.5], [1, 1], [0, 1]])
+    assert found.loc["one", "pearson"] == pytest.approx(np.corrcoef(pairs.T)[0, 1])
+
+
+def test_variation_is_that_of_belz():
+    """Two numbers, 1 and 2: s = 1 / sqrt 2, over c4 = sqrt(2 / pi); (1 + 1/8) 100 s* / 1.5."""
+    expected = 1.125 * 100 * (1 / np.sqrt(2)) / np.sqrt(2 / np.pi) / 1.5
+    assert variation(1, 2) == pytest.approx(expected)
+    assert variation(0, 1, 1) == pytest.approx(expected)
+    assert variation(2, 2) == 0
+    assert np.isnan(variation(float("nan"), 1))
+
+
+DRAWS = np.random.default_rng(1).normal(0, 1, 400)
+# the same draws, moved: far apart beside each other, alike one by one
+ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    rows = [
+        {"task": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
+        for name, own in ROWS.items()
+    ]
+    table = pd.DataFrame(rows).assign(source=["computed", "shipped", "computed"], reason="")
+    lost = {"task": "ours", "model": "lost", "source": "", "reason": "no_encoder"}
+    return pd.concat([table, pd.DataFrame([lost])], ignore_index=True)
+
+
+def decided(table: pd.DataFrame, **claim: object) -> pd.Series:
+    whole = {"paper": "A", "claim": "b", "table": "t", "column": "rho", "side": "above", **claim}
+    return claims_table([whole], {"t": table}, {"theirs": "ours"}).iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "side", "bound", "holds"),
+    [
+        (0.1, 0.2, "above", 0.0, "yes"),
+        (0.1, 0.2, "below", 0.0, "no"),
+        (0.1, 0.2, "below", 0.3, "yes"),
+        (0.1, 0.2, "above", 0.15, "undecided"),
+        (0.0, 0.2, "above", 0.0, "undecided"),
+        (np.nan, np.nan, "above", 0.0, "undecided"),
+    ],
+)
+def test_the_interval_decides(low, high, side, bound, holds):
+    assert verdict(Estimate(0.15, low, high), side, bound) == holds
+
+
+def test_two_rows_are_compared_on_the_draws_that_both_have(table):
+    row = {"task": "theirs", "model": "high"}
+    found = decided(table, row=row, less={"model": "low"})
+    assert found["ours"] == pytest.approx(0.5)
+    assert (found["holds"], found["source"]) == ("yes", "shipped")
+    assert found["ours_high"] - found["ours_low"] < 1e-6
+    assert decided(table, row=row, less={"model": "other"})["holds"] == "undecided"
+    # one row alone has the interval of the table
+    assert decided(table, row=row, bound=-5)["holds"] == "yes"
+    # of several, the one with the greatest value
+    assert decided(table, row=row, less={"model": ["low", "high", "lost"]})["ours"] == 0
+
+
+def test_without_numbers_there_is_a_reason(table):
+    row = {"task": "theirs", "model": "high"}
+    for model, reason in (("lost", "no_encoder"), ("nobody", "not_configured")):
+        found = decided(table, row=row, less={"model": model})
+        assert (found["holds"], found["source"], found["reason"]) == ("", "", reason)
+    found = decided(table.assign(rho_draws=""), row=row, less={"model": "low"})
+    assert found["reason"] == "no_draws"
+
+
+def test_every_claim_is_complete_and_about_a_table_of_the_catalogue():
+    claims = read_claims(ROOT / "resources/published/claims.yaml")
+    needed = {"paper", "claim", "table", "row", "column", "side"}
+    assert all(needed <= set(claim) <= needed | {"less", "bound"} for claim in claims)
+    assert {claim["side"] for claim in claims} <= {"above", "below"}
+    assert {claim["table"] for claim in claims} <= set(catalogue())
+    assert len({(claim["paper"], claim["claim"]) for claim in claims}) == len(claims)

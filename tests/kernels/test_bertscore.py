@@ -1,15 +1,13 @@
-"""BERTScore against the package bert-score, pair by pair, with a real encoder and tiny random ones.
+"""BERTScore against the package bert-score, pair by pair, and embeddings against transformers.
 
-The tiny encoders are made here: random weights have tokens whose best cosine is negative, which
-a trained encoder seldom has, and cost milliseconds.
+With a real encoder and tiny random ones, made here: random weights have tokens whose best cosine is
+negative, which a trained encoder seldom has, and cost milliseconds.
 """
-
-from __future__ import annotations
 
 import importlib.util
 import shutil
+import string
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
-from refless.kernels import bertscore, encoder, kernel
+from refless.kernels import bertscore, embedding, encoder, kernel
 
 
 def lacks(*packages: str) -> str:
@@ -48,72 +46,42 @@ TEXTS = [
 ]
 
 
+SMALL = {"hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 64}
+
+
 def bert_folder(folder: Path, **options: Any) -> Path:
     """A random BERT of 3 layers that knows WORDS and letters."""
     import torch
     from transformers import BertConfig, BertModel, BertTokenizer
 
+    torch.set_num_threads(1)  # threads that wait for a core of others cost more than they bring
     limit = options.pop("model_max_length", 40)
-    letters = list("abcdefghijklmnopqrstuvwxyz")
+    letters = string.ascii_lowercase
     known = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *",:!", *letters]
     known += ["##" + c for c in letters]
     vocabulary = {word: i for i, word in enumerate(dict.fromkeys(known))}
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=64,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=options.pop("positions", 40),
-        initializer_range=0.3,
-        hidden_act="tanh",
-    )
-    torch.manual_seed(options.pop("seed", 1))
+    told = {"vocab_size": len(vocabulary), "max_position_embeddings": 40, "initializer_range": 0.3}
+    config = BertConfig(num_hidden_layers=3, hidden_act="tanh", **SMALL, **told)
+    torch.manual_seed(1)
     BertModel(config).save_pretrained(folder)
     BertTokenizer(vocab=vocabulary, model_max_length=limit, **options).save_pretrained(folder)
     return folder
 
 
 def roberta_folder(folder: Path, prefix_space: bool) -> Path:
-    """A random RoBERTa of 2 layers whose words are letters."""
     import torch
     from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 
     letters = [chr(c) for c in range(33, 127)] + ["\u0120"]
-    vocabulary = {
-        word: i for i, word in enumerate(["<s>", "<pad>", "</s>", "<unk>", "<mask>", *letters])
-    }
+    known = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *letters]
+    vocabulary = {word: i for i, word in enumerate(known)}
+    told = {"vocab_size": len(vocabulary), "max_position_embeddings": 60, "initializer_range": 0.6}
+    config = RobertaConfig(num_hidden_layers=2, type_vocab_size=1, **SMALL, **told)
     torch.manual_seed(2)
-    RobertaModel(
-        RobertaConfig(
-            vocab_size=len(vocabulary),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=32,
-            max_position_embeddings=60,
-            type_vocab_size=1,
-            initializer_range=0.6,
-        )
-    ).save_pretrained(folder)
-    RobertaTokenizer(
-        vocab=vocabulary, merges=[], model_max_length=58, add_prefix_space=prefix_space
-    ).save_pretrained(folder)
+    RobertaModel(config).save_pretrained(folder)
+    how = {"model_max_length": 58, "add_prefix_space": prefix_space}
+    RobertaTokenizer(vocab=vocabulary, merges=[], **how).save_pretrained(folder)
     return folder
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads of torch that wait for a core that others use cost more than they bring here."""
-    if TORCH:
-        yield
-        return
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -144,27 +112,20 @@ def assert_equals(found: np.ndarray, expected: np.ndarray) -> None:
     assert np.median(np.abs(found - f)) < 1e-6
 
 
-def minilm() -> Path:
-    return bertscore.find(MINILM)
-
-
 def on_tiny(folder: Path, x: list[str], s: list[str], **options: Any) -> np.ndarray:
     options = {"layer": 3, "model": folder, "device": "cpu"} | options
     return kernel("bertscore.tiny", x, s, **options)
 
 
-# ---- against bert-score --------------------------------------------------------------------------
-
-
 @needs_torch
 @pytest.mark.parametrize("layer", [1, 3])
-def test_equals_bert_score_on_each_pair_alone(tiny: Path, layer: int) -> None:
+def test_equals_bert_score_on_each_pair_alone(tiny, layer):
     expected = oracle(tiny, layer, TEXTS, TEXTS)
     assert_equals(on_tiny(tiny, TEXTS, TEXTS, layer=layer), expected)
 
 
 @needs_wheel
-def test_equals_bert_score_with_a_trained_encoder() -> None:
+def test_equals_bert_score_with_a_trained_encoder():
     x = [
         "Police arrested a man on Tuesday.",
         "A man was arrested by the police on Tuesday",
@@ -172,7 +133,7 @@ def test_equals_bert_score_with_a_trained_encoder() -> None:
         "Shares of the company fell 3.5% in early trading, analysts said; they blamed the weather.",
     ]
     s = ["Stocks fall.", "Man arrested", "Man arrested", "Ä émigré's naïve façade 東京 🙂", x[3]]
-    expected = oracle(minilm(), 6, [x[0], x[1], x[3]], s)
+    expected = oracle(bertscore.find(MINILM), 6, [x[0], x[1], x[3]], s)
     found = kernel(MINILM, x, s, device="cpu")
     assert_equals(found[[0, 1, 3]], expected)
     assert (found[2] == 0).all()
@@ -180,7 +141,7 @@ def test_equals_bert_score_with_a_trained_encoder() -> None:
 
 
 @needs_torch
-def test_long_texts_are_cut_as_bert_score_does(tmp_path: Path) -> None:
+def test_long_texts_are_cut(tmp_path):
     folder = bert_folder(tmp_path / "short", model_max_length=12)
     long = " ".join(WORDS * 3)
     x = [long, long + " red", " ".join(WORDS[:10]), "cat"]
@@ -188,11 +149,7 @@ def test_long_texts_are_cut_as_bert_score_does(tmp_path: Path) -> None:
     assert_equals(found, oracle(folder, 2, x, x))
     np.testing.assert_array_equal(found[0], found[1])
     assert found[0, 2] == pytest.approx(1)  # 12 tokens less 2 special ones
-
-
-@needs_torch
-def test_a_tokenizer_without_limit_is_cut_where_positions_end(tmp_path: Path) -> None:
-    """bert-score fails there."""
+    # a tokenizer without limit is cut where positions end; bert-score fails there
     folder = bert_folder(tmp_path / "free", model_max_length=None)
     x = [" ".join(["cat"] * 38), " ".join(["cat"] * 38 + ["red"] * 60)]
     found = kernel("bertscore.free", x, x, model=folder, layer=3, device="cpu")
@@ -200,7 +157,7 @@ def test_a_tokenizer_without_limit_is_cut_where_positions_end(tmp_path: Path) ->
 
 
 @needs_torch
-def test_blank_before_the_first_word_for_encoders_of_robertas_kind(tmp_path: Path) -> None:
+def test_blank_before_the_first_word_for_encoders_of_robertas_kind(tmp_path):
     """As bert-score asks for it, and transformers 5 does not understand."""
     x = ["cat", "a cat sat", "dog: cat", "sat"]
     plain = roberta_folder(tmp_path / "plain", False)
@@ -208,9 +165,6 @@ def test_blank_before_the_first_word_for_encoders_of_robertas_kind(tmp_path: Pat
     options = {"layer": 2, "device": "cpu", "model": plain}
     assert_equals(kernel("bertscore.plain", x, x, **options), oracle(blank, 2, x, x))
     assert (kernel("bertscore.plain", ["", " "], x, **options) == 0).all()
-
-
-# ---- rescaling -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -221,7 +175,7 @@ def baseline(tmp_path: Path) -> Path:
 
 
 @needs_torch
-def test_rescaling_with_a_baseline(tiny: Path, baseline: Path) -> None:
+def test_rescaling_with_a_baseline(tiny, baseline):
     texts = [*TEXTS, "", "  \n", "\x00", "[CLS] [SEP]"]  # these are 0 before rescaling
     found = on_tiny(tiny, texts, texts, layer=2, baseline=baseline)
     more = {"lang": "en", "rescale_with_baseline": True, "baseline_path": str(baseline)}
@@ -244,16 +198,14 @@ def test_rescaling_with_a_baseline(tiny: Path, baseline: Path) -> None:
         ("a/b", {}),
     ],
 )
-def test_a_layer_or_baseline_that_is_missing_is_said(
-    name: str, options: dict[str, Any], baseline: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_layer_or_baseline_that_is_missing_is_said(name, options, baseline, monkeypatch):
     monkeypatch.chdir(baseline.parent)
     with pytest.raises(KernelError):
         bertscore.layer_and_offset(f"bertscore.{name}", **{"layer": 2, **options})
 
 
 @needs_torch
-def test_published_layers_and_baselines_are_those_of_bert_score() -> None:
+def test_published_layers_and_baselines_are_those_of_bert_score():
     from bert_score import utils
 
     tables = Path(utils.__file__).parent / "rescale_baseline/en"
@@ -268,16 +220,12 @@ def test_published_layers_and_baselines_are_those_of_bert_score() -> None:
             assert found == (known.layer, known.baseline)
 
 
-# ---- the same whatever the blocks ----------------------------------------------------------------
-
-
 @needs_torch
-def test_blocks_and_threads_do_not_matter(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_and_threads_do_not_matter(tiny, monkeypatch):
     random = np.random.default_rng(1)
-    x, s = (
-        [" ".join(random.choice(WORDS, int(k))) for k in np.minimum(random.geometric(0.2, n), 25)]
-        for n in (30, 50)
-    )
+    lengths = np.minimum(random.geometric(0.2, 80), 25)
+    texts = [" ".join(random.choice(WORDS, int(n))) for n in lengths]
+    x, s = texts[:30], texts[30:]
     whole = on_tiny(tiny, x, s, threads=1)
     found = {"two threads": on_tiny(tiny, x, s, threads=2)}
     found["one by one"] = np.vstack([on_tiny(tiny, x[i : i + 1], s) for i in range(5)])
@@ -293,12 +241,8 @@ def test_blocks_and_threads_do_not_matter(tiny: Path, monkeypatch: pytest.Monkey
 
 @needs_torch
 @settings(max_examples=8, deadline=None)
-@given(
-    st.lists(
-        st.text(alphabet="ac t,[]\t\u00e9\ud800\U0001f600", max_size=30), min_size=1, max_size=6
-    )
-)
-def test_symmetry(tiny: Path, texts: list[str]) -> None:
+@given(st.lists(st.text("ac t,[]\t\u00e9\ud800\U0001f600", max_size=30), min_size=1, max_size=6))
+def test_symmetry(tiny, texts):
     texts = [*texts, *[f" {text} " for text in texts]]
     matrix = on_tiny(tiny, texts, texts)
     assert np.isfinite(matrix).all()
@@ -307,13 +251,8 @@ def test_symmetry(tiny: Path, texts: list[str]) -> None:
     np.testing.assert_allclose(matrix[: len(texts) // 2], matrix[len(texts) // 2 :], atol=1e-6)
 
 
-# ---- which encoder -------------------------------------------------------------------------------
-
-
 @needs_torch
-def test_models_are_found_by_name_or_come_from_the_hub(
-    tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_come_by_name_or_from_the_hub(tiny, monkeypatch):
     import huggingface_hub
 
     asked = []
@@ -339,48 +278,38 @@ def test_models_are_found_by_name_or_come_from_the_hub(
 
 @needs_torch
 @pytest.mark.parametrize("options", [{"layer": 4}, {"device": "gpu"}, {"device": "cuda:99"}])
-def test_wrong_options_are_refused(tiny: Path, options: dict[str, Any]) -> None:
+def test_wrong_options_are_refused(tiny, options):
     with pytest.raises(KernelError, match=str(next(iter(options)))):
         on_tiny(tiny, ["a"], ["b"], **options)
 
 
 @needs_torch
-def test_damaged_models_are_refused(tiny: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["no config", "no weights", "half the weights", "a layer less"])
+def test_damaged_models_are_refused(tiny, tmp_path, damage):
     from safetensors.torch import load_file, save_file
 
-    def no_config(folder: Path) -> None:
+    folder = Path(shutil.copytree(tiny, tmp_path / "model"))
+    weights = folder / "model.safetensors"
+    if damage == "no config":
         (folder / "config.json").unlink()
-
-    def no_weights(folder: Path) -> None:
-        (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-
-    def half(folder: Path) -> None:
-        content = (folder / "model.safetensors").read_bytes()
-        (folder / "model.safetensors").write_bytes(content[: len(content) // 2])
-
-    def fewer(folder: Path) -> None:
-        weights = load_file(folder / "model.safetensors")
-        del weights["encoder.layer.1.output.dense.weight"]
-        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-
-    for damage in (no_config, no_weights, half, fewer):
-        folder = Path(shutil.copytree(tiny, tmp_path / damage.__name__))
-        damage(folder)
-        with pytest.raises(KernelError) as found:
-            on_tiny(folder, ["a"], ["b"])
-        assert found.value.path is not None
+    elif damage == "no weights":
+        weights.rename(folder / "pytorch_model.bin")
+    elif damage == "half the weights":
+        weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
+    else:
+        kept = load_file(weights)
+        del kept["encoder.layer.1.output.dense.weight"]
+        save_file(kept, weights, metadata={"format": "pt"})
+    with pytest.raises(KernelError) as found:
+        on_tiny(folder, ["a"], ["b"])
+    assert found.value.path is not None
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])
-def test_without_torch_it_says_what_to_install(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_torch_it_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(KernelError, match="torch"):
         kernel("bertscore.roberta-large", ["a"], ["b"])
-
-
-# ---- resources -----------------------------------------------------------------------------------
 
 
 def fake_model(folder: Path) -> Path:
@@ -394,17 +323,45 @@ def fake_model(folder: Path) -> Path:
     return folder
 
 
-def test_resources_are_contents_not_places(tmp_path: Path, baseline: Path) -> None:
+def test_resources_are_contents_not_places(tmp_path, baseline):
     one, two = fake_model(tmp_path / "one/mine"), fake_model(tmp_path / "two/mine")
     (two / "README.md").write_text("of no importance")
     sums = bertscore.resources("bertscore.mine", model=one, baseline=baseline)
     assert sorted(sums) == ["baseline", "encoder"]
-    assert bertscore.resources("bertscore.mine", model=two, device="cuda") == {
-        "encoder": sums["encoder"]
-    }
+    found = bertscore.resources("bertscore.mine", model=two, device="cuda")
+    assert found == {"encoder": sums["encoder"]}
     for file in ("model.safetensors", "config.json", "vocab.txt"):
         (two / file).write_bytes(b"changed")
         assert bertscore.resources("bertscore.mine", model=two)["encoder"] != sums["encoder"]
         shutil.copy(one / file, two / file)
     with pytest.raises(KernelError, match="not roberta-large"):
         bertscore.resources("bertscore.roberta-large", model=one)
+
+
+def slow_embeddings(folder: Path, texts: list[str]) -> np.ndarray:
+    """Mean of the last layer of transformers' model over all tokens, a text at a time; length 1."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    model = AutoModel.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=False)
+    rows = []
+    for text in texts:
+        with torch.inference_mode():
+            given = tokenizer(text.strip(), return_tensors="pt", truncation=True)
+            mean = model(**given).last_hidden_state[0].mean(0).double().numpy()
+        rows.append(mean / np.sqrt(mean @ mean) if text.strip() else 0 * mean)
+    return np.array(rows)
+
+
+@needs_torch
+def test_cosines_are_those_of_transformers(tiny, monkeypatch):
+    x = [*TEXTS, "", " \t", "\ud800 dog"]
+    vectors = slow_embeddings(tiny, x[:-1])
+    got = kernel("embedding.tiny", x, x, model=tiny, threads=1)
+    np.testing.assert_allclose(got[:-1, :-1], vectors @ vectors.T, atol=2e-6)
+    assert (got[-3] == 0).all()
+    np.testing.assert_allclose(np.delete(np.diag(got), [-3, -2]), 1, atol=1e-6)
+    monkeypatch.setattr(embedding, "WIDTH", 5)
+    assert np.array_equal(got, kernel("embedding.tiny", x, x, model=tiny, threads=2))
+    assert np.array_equal(got[4:9], kernel("embedding.tiny", x[4:9], x, model=tiny))

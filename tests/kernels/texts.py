@@ -1,18 +1,9 @@
-"""Texts for the kernel tests: strange ones of our own, random ones, and real ones from a mirror."""
+"""Texts for the kernel tests: strange ones of our own, and random ones."""
 
-from __future__ import annotations
-
-import csv
-import os
 import random
-import shutil
-import warnings
-from pathlib import Path
+from typing import Any
 
-import nltk.data
-import pytest
 from hypothesis import strategies as st
-from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 # fmt: off
 WORDS = [
@@ -22,22 +13,23 @@ WORDS = [
     "they're",
 ]
 # fmt: on
-
+# Words, and stems as nltk39 looks them up; not symmetric, some chained, one of itself.
+SYNONYMS = {
+    "large": ["big", "huge"],
+    "larg": ["big", "huge"],
+    "big": ["large", "larg"],
+    "huge": ["huge", "big"],
+    "house": ["home", "firm"],
+    "hous": ["home", "firm"],
+    "company": ["firm", "business"],
+    "compani": ["firm", "busi"],
+    "cats": ["cat", "dog", "dogs"],
+    "cat": ["cats", "dog"],
+    "walk": ["run", "running"],
+}
 STRANGE = [
-    "",
-    " ",
-    " \t\n ",
-    "a",
-    "abc",
-    "abcd",
-    "dcba",
-    "aaaa",
-    "aaaaaaaa",
-    "ab" * 20,
-    "one",
-    "one two",
-    "one two three four",
-    "THE Cat\tof  \n the dog",
+    *("", " ", " \t\n ", "a", "abc", "abcd", "dcba", "aaaa", "aaaaaaaa", "ab" * 20),
+    *("one", "one two", "one two three four", "THE Cat\tof  \n the dog"),
     "four one two three four",
     "e\u0301e\u0301e\u0301e\u0301 combining",
     "\u00e9\u00e9\u00e9\u00e9 composed",
@@ -54,6 +46,11 @@ sentences = st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join)
 texts = characters | sentences | st.text(max_size=30)
 
 
+def options(name: str) -> dict[str, Any]:
+    """What the kernel is told here, where no WordNet is."""
+    return {"synonyms": SYNONYMS} if name.startswith("meteor") else {}
+
+
 def random_sentences(n: int, longest: int, seed: int) -> list[str]:
     """Every other one is made of five words only, so that phrases recur."""
     rng = random.Random(seed)
@@ -61,38 +58,3 @@ def random_sentences(n: int, longest: int, seed: int) -> list[str]:
         " ".join(rng.choices(WORDS[: 5 if i % 2 else len(WORDS)], k=rng.randint(0, longest)))
         for i in range(n)
     ]
-
-
-def mirror(name: str) -> Path:
-    """A file of the mirror; the test is skipped where there is none."""
-    root = os.environ.get("REFLESS_MIRROR", "")
-    if not root or "://" in root:
-        pytest.skip("REFLESS_MIRROR names no directory with the real data")
-    path = Path(root) / name
-    if not path.exists():
-        pytest.skip(f"the mirror has no {name}")
-    return path
-
-
-def nltk_wordnet(folder: Path, monkeypatch: pytest.MonkeyPatch) -> WordNetCorpusReader:
-    """nltk's own reader of the mirror's WordNet, which must lie below its data directory."""
-    place = folder / "nltk_data" / "corpora" / "wordnet.zip"
-    place.parent.mkdir(parents=True)
-    shutil.copy(mirror("nltk/wordnet.zip"), place)
-    monkeypatch.setattr(nltk.data, "path", [str(place.parent.parent)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of languages that are not there
-        return WordNetCorpusReader(nltk.data.find("corpora/wordnet.zip/wordnet/"), None)
-
-
-def summaries() -> tuple[list[str], list[list[float]]]:
-    """The 199 rated (context, output) pairs of HUSE summarization: outputs, and ratings."""
-    scale = ["Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical"]
-    csv.field_size_limit(2**30)
-    rated: dict[tuple[str, str], list[float]] = {}
-    with mirror("huse/summarization_raw_outputs.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for i in range(25):
-                key = row[f"Input.CTX{i}"], row[f"Input.OUT{i}"]
-                rated.setdefault(key, []).append(scale.index(row[f"Answer.{i}"]) / 5)
-    return [output for _, output in rated], list(rated.values())

@@ -1,7 +1,5 @@
 """Results of two papers that nobody wrote, for tests of the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest import mock
 
@@ -59,7 +57,6 @@ def table1() -> pd.DataFrame:
 
 
 def wide() -> pd.DataFrame:
-    """150 rows and 25 columns of numbers."""
     random = np.random.default_rng(2)
     table = pd.DataFrame(random.normal(size=(150, 25)), columns=WIDE)
     table.insert(0, "name", [f"row{i % 7}" for i in range(150)])
@@ -92,6 +89,5 @@ def make_results(folder: Path) -> Path:
 
 
 def make_page(folder: Path) -> None:
-    """The report of `make_results`."""
     texts = [folder / "ratings/chat/texts.csv"]
     page.make_report(folder, ENTRIES, texts, {"mirror": ""}, "**It works.**")

@@ -1,21 +1,21 @@
-"""The report in headless Chromium, offline, on a laptop's and a phone's width.
+"""The report and the handbook in headless Chromium, offline, on a laptop's and a phone's width.
 
-What a reader does: look at the first screen, click on what it names, sort and filter the tables.
 Skipped where Playwright or Chromium is missing (``REFLESS_CHROMIUM`` may name the program).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
 
+from tests.conftest import ROOT
 from tests.report.made_up import ITEMS, make_results
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
@@ -35,22 +35,6 @@ ROWS = """table => [...table.tBodies[0].rows].filter(row => row.getClientRects()
   .map(row => [...row.cells].map(cell => cell.dataset.value ?? cell.textContent))"""
 
 
-@dataclass
-class Screen:
-    """The report on a screen, and what went wrong so far: errors, and requests to elsewhere."""
-
-    page: Any
-    faults: list[str]
-    width: int
-    height: int
-
-    def open(self, name: str) -> Any:
-        """Click on an item's link on the first screen; its table."""
-        self.page.goto(self.page.url.partition("#")[0])
-        self.page.click(f"nav a[href='#{name}']")
-        return self.page.locator(f"#{name} table")
-
-
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file: a copy elsewhere shows the same."""
@@ -58,73 +42,92 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copy(made, tmp_path_factory.mktemp("alone")))
 
 
-@pytest.fixture(scope="module", params=SCREENS)
-def screen(request: pytest.FixtureRequest, report: Path) -> Iterator[Screen]:
-    width, height = SCREENS[request.param]
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as run:
-        browser = run.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": height}, offline=True)
-        faults: list[str] = []
-        page.on("console", lambda message: faults.append(message.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: faults.append(request.url))
-        page.goto(report.as_uri())
-        assert faults.pop() == report.as_uri()
-        yield Screen(page, faults, width, height)
-        browser.close()
+        program = run.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        yield program
+        program.close()
 
 
-def test_no_error_and_no_request(screen: Screen) -> None:
+def new_page(browser: Any, size: str) -> tuple[Any, list[str]]:
+    """A page, and what will go wrong on it: errors, and requests to elsewhere."""
+    width, height = SCREENS[size]
+    page = browser.new_page(viewport={"width": width, "height": height}, offline=True)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda one: one.url.startswith(("file:", "data:")) or faults.append(one.url))
+    return page, faults
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def page(request: pytest.FixtureRequest, report: Path, browser: Any) -> Iterator[Any]:
+    page, faults = new_page(browser, request.param)
+    page.goto(report.as_uri())
+    yield page
+    assert faults == []
+
+
+def shown(page: Any, name: str) -> Any:
+    """Click on an item's link on the first screen; its table."""
+    page.goto(page.url.partition("#")[0])
+    page.click(f"nav a[href='#{name}']")
+    return page.locator(f"#{name} table")
+
+
+@pytest.mark.parametrize("size", SCREENS)
+def test_no_error_and_no_request(report, browser, size):
+    page, faults = new_page(browser, size)
+    page.on("console", lambda message: faults.append(message.text))
+    page.goto(report.as_uri())
     # all that is far down seen
-    screen.page.reload()
-    screen.page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    screen.page.wait_for_function("[...document.images].every(one => one.naturalWidth > 0)")
-    own = screen.page.url.partition("#")[0]
-    elsewhere = [fault for fault in screen.faults if not fault.startswith((own, "data:"))]
-    assert elsewhere == []
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_function("[...document.images].every(one => one.naturalWidth > 0)")
+    assert faults == []
 
 
-def test_the_first_screen_of_a_laptop_has_the_results(screen: Screen) -> None:
-    screen.page.goto(screen.page.url.partition("#")[0])
+def test_the_first_screen_of_a_laptop_has_the_results(page):
+    size = page.viewport_size
+    page.goto(page.url.partition("#")[0])
     for part in ("#all_cells-drawn img", ".front .counts"):
-        box = screen.page.locator(part).bounding_box()
+        box = page.locator(part).bounding_box()
         assert box["height"] > 10
-        assert screen.width < 500 or box["y"] + box["height"] <= screen.height
-    assert screen.page.locator("nav li a").count() == len(ITEMS) - 1
+        assert size["width"] < 500 or box["y"] + box["height"] <= size["height"]
+    assert page.locator("nav li a").count() == len(ITEMS) - 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_names_and_contrast(screen: Screen, scheme: str) -> None:
+def test_names_and_contrast(page, scheme):
     """What axe-core finds, with every item open."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-core")
-    screen.page.goto(screen.page.url.partition("#")[0])
-    screen.page.emulate_media(color_scheme=scheme)
-    found = axe.Axe().run(screen.page).response
-    screen.page.emulate_media(color_scheme="light")
+    page.goto(page.url.partition("#")[0])
+    page.emulate_media(color_scheme=scheme)
+    found = axe.Axe().run(page).response
+    page.emulate_media(color_scheme="light")
     assert {"color-contrast", "image-alt", "label"} <= {one["id"] for one in found["passes"]}
     assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
 
 
 @pytest.mark.parametrize("name", ITEMS[:-1])
-def test_one_click_shows_what_a_link_names(screen: Screen, name: str) -> None:
-    screen.open(name)
-    item = screen.page.locator(f"#{name}")
+def test_one_click_shows_what_a_link_names(page, name):
+    shown(page, name)
+    item = page.locator(f"#{name}")
     content = item.locator("table, img").first
     content.wait_for(state="visible")
     assert content.bounding_box()["height"] > 20
     # a browser scrolls to whole pixels, and an item may begin between two
-    assert -1 < item.bounding_box()["y"] < screen.height
+    assert -1 < item.bounding_box()["y"] < page.viewport_size["height"]
 
 
 @pytest.mark.parametrize(("name", "column"), [("first_table1", 2), ("first_wide", 0)])
-def test_tables_sort(screen: Screen, name: str, column: int) -> None:
-    shown = screen.open(name)
-    head = shown.locator("th[scope=col]").nth(column)
+def test_tables_sort(page, name, column):
+    table = shown(page, name)
+    head = table.locator("th[scope=col]").nth(column)
     for way in ("ascending", "descending"):
         # once with the mouse, once with the keyboard
         head.click() if way == "ascending" else head.locator("button").press("Enter")
         assert head.get_attribute("aria-sort") == way
-        values = [row[column] for row in shown.evaluate(ROWS)]
+        values = [row[column] for row in table.evaluate(ROWS)]
         there = pd.Series([value for value in values if value != ""])
         numbers = pd.to_numeric(there, errors="coerce")
         there = there if numbers.isna().any() else numbers
@@ -132,18 +135,57 @@ def test_tables_sort(screen: Screen, name: str, column: int) -> None:
         assert "" not in values[: len(there)]
 
 
-def test_tables_filter(screen: Screen) -> None:
-    shown = screen.open("first_wide")
-    field = screen.page.locator("#first_wide input")
+def test_tables_filter(page):
+    table = shown(page, "first_wide")
+    field = page.locator("#first_wide input")
     field.fill("ROW3")
-    assert {row[0] for row in shown.evaluate(ROWS)} == {"row3"}
+    assert {row[0] for row in table.evaluate(ROWS)} == {"row3"}
     field.fill("no such word")
-    assert shown.evaluate(ROWS) == []
+    assert table.evaluate(ROWS) == []
     field.fill("")
-    assert len(shown.evaluate(ROWS)) == 150
+    assert len(table.evaluate(ROWS)) == 150
 
 
-def test_nothing_is_wider_than_the_screen(screen: Screen) -> None:
+def test_nothing_is_wider_than_the_screen(page):
     wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    screen.page.goto(screen.page.url.partition("#")[0])
-    assert screen.page.evaluate(wider) <= 0
+    page.goto(page.url.partition("#")[0])
+    assert page.evaluate(wider) <= 0
+
+
+@pytest.fixture(scope="module")
+def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its pages, but for the one of the library, which takes most of the time."""
+    pytest.importorskip("material", reason="needs what builds it: make .venv/docs.done")
+    folder = tmp_path_factory.mktemp("handbook")
+    shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("api.md"))
+    shutil.copy(ROOT / "CHANGELOG.md", folder)
+    if not (folder / "docs/index.md").exists():  # `make docs` writes it
+        (folder / "docs/index.md").write_text("# Start\n", encoding="utf-8")
+    told = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    told["nav"] = [entry for entry in told["nav"] if "api.md" not in entry.values()]
+    told["plugins"] = [one for one in told["plugins"] if "mkdocstrings" not in one]
+    told["strict"] = False  # other pages name that one
+    (folder / "mkdocs.yml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder / "site"],
+        cwd=folder,
+        check=True,
+    )
+    return folder / "site"
+
+
+@pytest.mark.parametrize("size", SCREENS)
+def test_pages_fit_their_screen_and_ask_nobody(handbook, browser, size):
+    page, faults = new_page(browser, size)
+    pages = sorted(path for path in handbook.glob("*.html") if path.name != "404.html")
+    assert len(pages) > 10
+    for path in pages:
+        page.goto(path.as_uri())
+        wide = page.evaluate("document.scrollingElement.scrollWidth")
+        assert wide <= SCREENS[size][0], f"{path.name} is {wide} wide"
+    assert faults == []
+    # the search works without a server
+    page.goto((handbook / "own_ratings.html").as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("assignments", delay=30)
+    page.locator(".md-search-result__item").first.wait_for(timeout=10_000)

@@ -1,16 +1,113 @@
-"""The report: what it has, what it counts, and that it is one file."""
-
-from __future__ import annotations
+"""Tables as CSV, Markdown and record, numbers in prose, and the report that is made of them."""
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from refless.errors import StaleError
-from refless.report import page
+from refless.errors import FormatError, StaleError
+from refless.report import fill, page, tables
+from refless.report.catalogue import Column, Entry, Section
+from refless.report.fill import PLACE, as_html, filled, read_numbers, section
+from refless.report.render import parts_of
+from refless.statistics.bootstrap import packed
+from tests.conftest import ROOT
 from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
+
+COLUMNS = {
+    "model": Column(),
+    "kernel": Column(code=True),
+    "rho": Column(label="Spearman", digits=3, star="significant"),
+    "n_covered": Column(label="covered"),
+}
+MISSING = [
+    {"of": {"task": "news", "kernel": "rouge"}, "code": "raw_file_missing"},
+    {"of": {"task": "news"}, "code": "second"},
+    {"of": {"task": "chat"}, "code": "elsewhere"},
+]
+
+
+def table() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "task": ["lost", "news", "news", "news"],
+            "model": ["bleu", "bleu", "bleu", "rouge"],
+            "kernel": ["", "bleu.char", "bleu.word", "rouge"],
+            "rho": [np.nan, 0.3254, 0.00001, np.nan],
+            "rho_low": [np.nan, 0.2, 0.00001, np.nan],
+            "rho_high": [np.nan, 0.4, 0.00001, np.nan],
+            "paper_rho": ["", "0.325", "", "0.20"],
+            "significant": [None, 1, 0, None],
+            "paper_significant": ["", "1", "", ""],
+            "n_covered": pd.array([None, 198, 10, None], "Int64"),
+            "n": pd.array([None, 199, 199, None], "Int64"),
+            "source": ["", "computed", "shipped", ""],
+        }
+    )
+
+
+@pytest.fixture
+def entry(monkeypatch: pytest.MonkeyPatch) -> Entry:
+    made = Entry("one", "A paper", "table 1", "models", "With {draws} draws.", columns=COLUMNS)
+    monkeypatch.setattr(tables, "catalogue", lambda: {"one": made})
+    return made
+
+
+def publish(folder: Path) -> pd.DataFrame:
+    tables.publish("one", table(), folder, missing=MISSING, facts={"draws": 7})
+    return tables.read_published(folder / "one.csv")
+
+
+def test_rows_without_numbers_have_a_reason(entry, tmp_path):
+    assert publish(tmp_path)["reason"].tolist() == ["not_made", "", "", "raw_file_missing second"]
+    own = table().assign(reason=["", "", "", "quoted"])
+    assert tables.with_reasons(own, MISSING, {})["reason"].tolist()[3] == "quoted"
+
+
+def test_a_cell_has_interval_star_and_the_published_value(entry, tmp_path):
+    publish(tmp_path)
+    page = (tmp_path / "one.md").read_text(encoding="utf-8")
+    assert "| bleu | `bleu.char` | 0.325 (0.20, 0.40)* / 0.325* = | 198 |" in page
+    assert "| bleu | `bleu.word` | 1.0e-05 | 10 |" in page
+    assert "| rouge | `rouge` | – raw_file_missing second / 0.20 |  |" in page
+    assert "With 7 draws." in page
+
+
+def test_data_sets_with_numbers_come_first(entry):
+    (part,) = parts_of(entry, table())
+    assert [row[1].text for row in part.rows] == ["`bleu.char`", "`bleu.word`", "`rouge`", ""]
+    # also in sections, one for each value
+    by = replace(entry, sections=(Section("Of {value}", by="task"),))
+    found = [(part.title, len(part.rows)) for part in parts_of(by, table())]
+    assert found == [("Of news", 3), ("Of lost", 1)]
+
+
+def test_what_is_read_back_is_what_was_printed(entry, tmp_path):
+    again = publish(tmp_path)
+    assert again["paper_rho"].tolist() == ["", "0.325", "", "0.20"]
+    np.testing.assert_array_equal(again["rho"], table()["rho"])
+    record = json.loads((tmp_path / "one.json").read_text())
+    assert record["source"] == {"absent": 2, "computed": 1, "shipped": 1}
+    # draws stand in the record
+    draws = ["", packed(np.array([0.5, 0.25])), None, ""]
+    tables.publish("one", table().assign(rho_draws=draws), tmp_path, facts={"draws": 7})
+    assert "rho_draws" not in (tmp_path / "one.csv").read_text()
+    again = tables.read_published(tmp_path / "one.csv")["rho_draws"]
+    assert again.tolist() == ["", draws[1], "", ""]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_a_changed_file_is_refused(entry, tmp_path, kind):
+    publish(tmp_path)
+    path = tmp_path / f"one.{kind}"
+    path.write_text(path.read_text().replace("0.3254" if kind == "csv" else '"rows"', "0.9254"))
+    with pytest.raises((StaleError, FormatError)) as caught:
+        tables.read_published(tmp_path / "one.csv")
+    assert "one." in caught.value.path
 
 
 @pytest.fixture
@@ -18,7 +115,7 @@ def report(tmp_path: Path) -> Path:
     return make_results(tmp_path / "results")
 
 
-def test_every_item_is_there_once_whole_and_linked(report: Path) -> None:
+def test_every_item_is_there_once_whole_and_linked(report):
     text = report.read_text(encoding="utf-8")
     for name in ITEMS:
         assert text.count(f'id="{name}"') == 1
@@ -28,7 +125,7 @@ def test_every_item_is_there_once_whole_and_linked(report: Path) -> None:
     assert text.count("<tr>") == 3 + len(table1()) + len(wide()) + 8  # with heads
 
 
-def test_cells_and_rows_are_counted(report: Path) -> None:
+def test_cells_and_rows_are_counted(report):
     text = report.read_text(encoding="utf-8")
     counts = re.findall(r'<span class="(\w+)">(\d+) ', text)
     assert counts == [("equal", "5"), ("inside", "2"), ("outside", "1"), ("absent", "0")]
@@ -36,14 +133,14 @@ def test_cells_and_rows_are_counted(report: Path) -> None:
     assert f"{rows} computed, 150 shipped, {len(table1()) - rows + 8} absent" in text
 
 
-def test_nothing_becomes_markup_and_no_text_of_the_data_is_there(report: Path) -> None:
+def test_nothing_becomes_markup_and_no_text_of_the_data_is_there(report):
     text = report.read_text(encoding="utf-8")
     assert "models &amp; &lt;annotators&gt;" in text
     assert not re.search("<(meteor|annotators)>", text)
     assert "secret words" not in text
 
 
-def test_the_record_has_what_a_rerun_needs(report: Path) -> None:
+def test_the_record_has_what_a_rerun_needs(report):
     record = json.loads((report.parent / "run/provenance.json").read_text())
     assert record["data"] == {"chat": {"raw.csv": "0123abc"}}
     assert record["tables"]["first_wide"]["source"] == {"shipped": 150}
@@ -51,25 +148,77 @@ def test_the_record_has_what_a_rerun_needs(report: Path) -> None:
     assert {"code", "packages", "python", "machine"} <= set(record)
 
 
-def test_a_huge_drawing_is_shown_in_pixels(report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_drawing_is_shown_in_pixels(report, monkeypatch):
     assert 'src="data:image/svg+xml;base64,' in report.read_text()
     monkeypatch.setattr(page, "LARGEST_SVG", 10)
     make_page(report.parent)
     assert 'src="data:image/png;base64,' in report.read_text()
 
 
-def test_a_changed_table_is_refused(report: Path) -> None:
-    path = report.parent / "tables/first_wide.csv"
-    path.write_text(path.read_text().replace("row1", "row2", 1))
-    with pytest.raises(StaleError, match="first_wide"):
-        make_page(report.parent)
-
-
-def test_a_changed_or_missing_figure_is_refused(report: Path) -> None:
-    path = report.parent / "figures/first_figure1.svg"
+@pytest.mark.parametrize("name", ["tables/first_wide.csv", "figures/first_figure1.svg"])
+def test_what_is_changed_or_missing_is_refused(report, name):
+    path = report.parent / name
     path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(StaleError, match="first_figure1"):
+    with pytest.raises(StaleError, match=path.stem):
         make_page(report.parent)
     path.unlink()
-    with pytest.raises(StaleError, match="first_figure1"):
+    with pytest.raises(StaleError, match=path.stem):
         make_page(report.parent)
+
+
+NUMBERS = {"one": {"from": "t", "column": "r", "who": "a"}}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"who": ["a", "b"], "r": [0.98765, None], "r_low": [-0.1, None], "r_high": [1, None]}
+    monkeypatch.setattr(fill, "read_published", lambda path: pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.5", "1.0"),
+        ("0.555", "0.988"),
+        ("7%", "99%"),
+        ("0.50 (0.1, 0.2)", "0.99 (-0.10, 1.00)"),
+        ("", "0.988"),
+    ],
+)
+@pytest.mark.usefixtures("told")
+def test_a_number_keeps_the_form_that_it_has_in_the_page(text, expected):
+    page = f"r is <!--one-->{text}<!--/-->, and 3"
+    assert filled(page, NUMBERS, Path()) == f"r is <!--one-->{expected}<!--/-->, and 3"
+
+
+@pytest.mark.parametrize("row", [{}, {"who": "b"}, {"who": "c"}])
+@pytest.mark.usefixtures("told")
+def test_a_number_that_is_not_one_cell_is_a_dash(row):
+    numbers = {"one": {"from": "t", "column": "r", **row}}
+    assert filled("<!--one-->1<!--/-->", numbers, Path()) == "<!--one-->–<!--/-->"
+
+
+@pytest.mark.usefixtures("told")
+def test_an_unknown_number_is_named():
+    with pytest.raises(FormatError, match="other"):
+        filled("<!--other-->1<!--/-->", NUMBERS, Path())
+
+
+def test_a_page_as_html_has_neither_marks_nor_links_into_the_repository():
+    text = "![a](b.png)\n\n**r** is <!--one-->1<!--/-->. [More](docs/x.md#y)"
+    assert as_html(text).strip() == "<p><strong>r</strong> is 1.</p>"
+
+
+def test_a_section_ends_where_the_next_begins():
+    assert section("# A\n\n## B\n\nb\n\n### c\n\n## D\n\nd\n", "B") == "b\n\n### c"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/findings.md"])
+def test_pages_name_numbers_that_there_are(page):
+    text, numbers = (ROOT / page).read_text("utf-8"), read_numbers(ROOT / "resources/numbers.yaml")
+    names = {name for name, _ in PLACE.findall(text)}
+    assert names
+    assert names <= set(numbers)
+    assert "–" not in {number for _, number in PLACE.findall(text)}
+    # a line that begins with a comment is no Markdown any more
+    assert not re.search(r"(?m)^\s*<!--", text)

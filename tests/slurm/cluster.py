@@ -11,8 +11,6 @@ has ended, or this program was killed, no process and no file is left. The nodes
 what they are said to have stands in slurm.conf.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pwd
@@ -26,7 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 ETC = Path("/etc/slurm")
 STATE = ETC / "refless"
@@ -50,7 +48,7 @@ PATIENCE = 300
 
 
 class SlurmError(RuntimeError):
-    """The cluster cannot run here, or did not come up."""
+    pass
 
 
 def obstacle() -> str:
@@ -69,10 +67,7 @@ def obstacle() -> str:
 
 
 def start() -> None:
-    """Start the daemons, in namespaces of their own, and wait until all nodes take jobs.
-
-    Raises ``SlurmError`` with the end of the daemons' logs if they do not come up.
-    """
+    """Start the daemons, in namespaces of their own, and wait until all nodes take jobs."""
     try:
         _call("mount", "-t", "tmpfs", "-o", "mode=755", "refless", str(ETC))
         for directory in ("state", "munge", "mariadb", "tmp", *(f"spool.{node}" for node in NODES)):
@@ -90,15 +85,10 @@ def start() -> None:
         _call("sacctmgr", "--immediate", "add", "cluster", "refless")
         _call("slurmctld")
         for node in NODES:
-            start_node(node)
+            _call("slurmd", "-N", node)
         wait_for(lambda: idle() == set(NODES))
     except (SlurmError, subprocess.CalledProcessError) as error:
         raise SlurmError(f"the cluster did not come up: {error}\n{_logs()}") from error
-
-
-def start_node(node: str) -> None:
-    """Start the daemon of a node."""
-    _call("slurmd", "-N", node)
 
 
 def lose_node(node: str, job: str) -> None:
@@ -108,7 +98,7 @@ def lose_node(node: str, job: str) -> None:
     gives to another one, need not wait for two minutes first.
     """
     _kill(int((STATE / f"slurmd.{node}.pid").read_text()))
-    for process in _processes():
+    for process in [int(path.name) for path in Path("/proc").glob("[0-9]*")]:
         if f"SLURMD_NODENAME={node}".encode() in _of(process, "environ").split(b"\0"):
             for above in _above(process):
                 if _of(above, "cmdline").startswith(b"slurmstepd:"):
@@ -120,7 +110,7 @@ def lose_node(node: str, job: str) -> None:
 
 def bring_back(node: str) -> None:
     """Start a node that was lost, and wait until it takes jobs."""
-    start_node(node)
+    _call("slurmd", "-N", node)
     wait_for(lambda: node in idle())
 
 
@@ -130,7 +120,6 @@ def idle() -> set[str]:
 
 
 def wait_for(holds: Callable[[], object]) -> None:
-    """Wait until something holds. Raises ``SlurmError`` if it never does."""
     end = time.monotonic() + PATIENCE
     while not holds():
         if time.monotonic() > end:
@@ -150,27 +139,19 @@ def _start_network() -> None:
 
 
 def _start_munge() -> None:
-    """Munge with a key and a socket of its own."""
     home = STATE / "munge"
     (home / "key").write_bytes(os.urandom(128))
     (home / "key").chmod(0o600)
     user = pwd.getpwnam("munge")
     for path in (home, home / "key"):
         os.chown(path, user.pw_uid, user.pw_gid)
-    options = {
-        "socket": home / "socket",
-        "key-file": home / "key",
-        "pid-file": home / "munged.pid",
-        "log-file": home / "munged.log",
-        "seed-file": home / "seed",
-    }
-    munged = shutil.which("munged", path=PATH)
-    arguments = [f"--{name}={value}" for name, value in options.items()]
-    _call("runuser", "-u", "munge", "--", str(munged), *arguments)
+    munged = str(shutil.which("munged", path=PATH))
+    options = [f"--socket={home}/socket", f"--key-file={home}/key", f"--seed-file={home}/seed"]
+    options += [f"--pid-file={home}/munged.pid", f"--log-file={home}/munged.log"]
+    _call("runuser", "-u", "munge", "--", munged, *options)
 
 
 def _start_database() -> None:
-    """MariaDB with files and a socket of its own."""
     home = STATE / "mariadb"
     user = pwd.getpwnam("mysql")
     os.chown(home, user.pw_uid, user.pw_gid)
@@ -207,12 +188,7 @@ def _kill(process: int) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def _processes() -> list[int]:
-    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
-
-
 def _above(process: int) -> Iterator[int]:
-    """The processes above one."""
     while process > 1:
         stat = _of(process, "stat").rpartition(b")")[2].split()
         process = int(stat[1]) if stat else 0
@@ -227,31 +203,21 @@ def _of(process: int, what: str) -> bytes:
 
 
 def _call(*command: str, stderr: TextIO | None = None) -> None:
+    nothing = subprocess.DEVNULL
+    environment = {**os.environ, "PATH": PATH}
     subprocess.run(
-        command,
-        check=True,
-        env={**os.environ, "PATH": PATH},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=stderr,
+        command, check=True, env=environment, stdin=nothing, stdout=nothing, stderr=stderr
     )
 
 
 def _output(*command: str) -> str:
     """What a client of Slurm prints; empty where it fails."""
-    result = subprocess.run(
-        command,
-        env={**os.environ, "PATH": PATH},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told: dict[str, Any] = {"env": {**os.environ, "PATH": PATH}, "stdin": subprocess.DEVNULL}
+    result = subprocess.run(command, **told, capture_output=True, text=True, check=False)
     return result.stdout if result.returncode == 0 else ""
 
 
 def _logs() -> str:
-    """The last lines of the daemons' logs."""
     paths = sorted(STATE.rglob("*.log"))
     return "\n".join(f"{p.name}: {p.read_text(errors='replace')[-1500:]}" for p in paths)
 

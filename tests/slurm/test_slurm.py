@@ -5,8 +5,6 @@ cancelled and a node was lost.
 every few seconds, so most of the time here is waiting.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator
@@ -31,23 +29,23 @@ KERNEL = f"results/kernels/{TASK}/bleu.char/1of1.npy"
 CURVE = f"results/curves/{TASK}/data_size.csv"
 
 
+Hanging = tuple[Project, subprocess.Popen, str, str]
+
+
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small project where this machine has computed what the jobs are to compute."""
     project = small_project(tmp_path_factory.mktemp("local"))
     project.snakemake(CURVE)
     return project
 
 
 def books(project: Project) -> list[dict[str, str]]:
-    """What Slurm remembers of the jobs of a project."""
-    command = ["scontrol", "show", "jobs", "--oneliner"]
-    lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    lines = subprocess.check_output(["scontrol", "show", "jobs", "--oneliner"], text=True)
     jobs = [dict(word.partition("=")[::2] for word in job.split(" ")) for job in lines.splitlines()]
     return [job for job in jobs if job["WorkDir"] == str(project.path)]
 
 
-def test_results_are_those_of_a_local_run_bit_for_bit(local: Project, tmp_path: Path) -> None:
+def test_results_are_those_of_a_local_run_bit_for_bit(local, tmp_path):
     remote = small_project(tmp_path / "remote")
     remote.snakemake(*ON_SLURM, "--", CURVE)
     jobs = books(remote)
@@ -63,14 +61,14 @@ def test_results_are_those_of_a_local_run_bit_for_bit(local: Project, tmp_path: 
 
 
 @pytest.fixture
-def hanging(local: Project, tmp_path: Path) -> Iterator[tuple[Project, subprocess.Popen, str, str]]:
+def hanging(local: Project, tmp_path: Path) -> Iterator[Hanging]:
     """A project, the run in which the job of a kernel hangs just before its file takes its place,
     and Slurm's number and node of that job."""
     project = local.copy(tmp_path / "project")
     (project.path / KERNEL).unlink()
     done = project.path / "drill.done"
-    told = {"SCRIPT": "compute_kernel.py", "DEED": "hang", "DONE": str(done)}
-    told = {f"DRILL_{name}": value for name, value in told.items()} | {"PYTHONPATH": SABOTEUR}
+    told = {"DRILL_SCRIPT": "compute_kernel.py", "DRILL_DEED": "hang", "DRILL_DONE": str(done)}
+    told["PYTHONPATH"] = SABOTEUR
     with project.launch(*ON_SLURM, "--", KERNEL, start_new_session=True, **told) as run:
         try:
             wait_for(lambda: (done.exists() and done.read_text()) or run.poll() is not None)
@@ -82,9 +80,7 @@ def hanging(local: Project, tmp_path: Path) -> Iterator[tuple[Project, subproces
             run.kill()
 
 
-def test_a_cancelled_job_fails_and_the_same_command_makes_it(
-    hanging: tuple[Project, subprocess.Popen, str, str], local: Project
-) -> None:
+def test_the_same_command_makes_a_cancelled_job(hanging, local):
     project, run, job, _ = hanging
     subprocess.run(["scancel", job], check=True)
     output, _ = run.communicate(timeout=600)
@@ -94,10 +90,7 @@ def test_a_cancelled_job_fails_and_the_same_command_makes_it(
     assert project.contents() == local.contents()
 
 
-def test_a_node_that_is_lost_with_its_job_is_done_without(
-    hanging: tuple[Project, subprocess.Popen, str, str], local: Project
-) -> None:
-    """Slurm gives the job to another node, and the run goes on as if nothing had been."""
+def test_a_node_that_is_lost_with_its_job_is_done_without(hanging, local):
     project, run, job, node = hanging
     try:
         lose_node(node, job)

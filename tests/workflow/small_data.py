@@ -3,8 +3,6 @@
 The sentences are put together from a few words of ours, so that some share n-grams and some do not.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib
@@ -14,6 +12,7 @@ import random
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 SUBJECTS = ["the river", "a small boat", "the old bridge", "our neighbour", "the night train"]
 VERBS = ["carries", "crosses", "waits for", "remembers", "leaves"]
@@ -28,12 +27,16 @@ def sentences(count: int, seed: int) -> list[str]:
     return generator.sample(every, count)
 
 
+def write_rows(path: Path, rows: Sequence[dict[str, str]], **how: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]), **how)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def write_huse_batch(
-    path: Path,
-    items: int,
-    seed: int,
-    annotators: int = 12,
-    types: Sequence[str] = ("HUMAN", "SUM"),
+    path: Path, items: int, seed: int, annotators: int = 12, types: Sequence[str] = ("HUMAN", "SUM")
 ) -> None:
     """A Mechanical Turk batch: each annotator labels half of the items, five a row.
 
@@ -42,63 +45,51 @@ def write_huse_batch(
     generator = random.Random(seed)
     texts = sentences(items, seed)
     goodness = [generator.uniform(0.5, 4.5) for _ in texts]
-    per_row = 5
-    header = ["HITId", "AssignmentId", "WorkerId"]
-    for k in range(per_row):
-        header += [f"Input.{name}{k}" for name in ("IDX", "CTX", "TYPE", "OUT", "LOGP")]
-    header += sorted(f"Answer.{k}" for k in range(per_row))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as handle:
-        writer = csv.DictWriter(handle, header, quoting=csv.QUOTE_ALL)
-        writer.writeheader()
-        assignment = 0
-        for annotator in range(annotators):
-            chosen = generator.sample(range(items), items // 2 // per_row * per_row)
-            for start in range(0, len(chosen), per_row):
-                assignment += 1
-                row = {"HITId": "H", "AssignmentId": f"A{assignment}", "WorkerId": f"W{annotator}"}
-                for k, item in enumerate(chosen[start : start + per_row]):
-                    label = round(min(5, max(0, generator.gauss(goodness[item], 1))))
-                    row |= {
-                        f"Input.IDX{k}": str(item),
-                        f"Input.CTX{k}": f"a question about {SUBJECTS[item % 5]}",
-                        f"Input.TYPE{k}": types[item % len(types)],
-                        f"Input.OUT{k}": texts[item],
-                        f"Input.LOGP{k}": f"{-1.5 - item % 7}",
-                        f"Answer.{k}": LABELS[label],
-                    }
-                writer.writerow(row)
+    rows: list[dict[str, str]] = []
+    for annotator in range(annotators):
+        chosen = generator.sample(range(items), items // 2 // 5 * 5)
+        for start in range(0, len(chosen), 5):
+            row = {"HITId": "H", "AssignmentId": f"A{len(rows) + 1}", "WorkerId": f"W{annotator}"}
+            for k, item in enumerate(chosen[start : start + 5]):
+                label = round(min(5, max(0, generator.gauss(goodness[item], 1))))
+                row |= {
+                    f"Input.IDX{k}": str(item),
+                    f"Input.CTX{k}": f"a question about {SUBJECTS[item % 5]}",
+                    f"Input.TYPE{k}": types[item % len(types)],
+                    f"Input.OUT{k}": texts[item],
+                    f"Input.LOGP{k}": f"{-1.5 - item % 7}",
+                    f"Answer.{k}": LABELS[label],
+                }
+            rows.append(row)
+    write_rows(path, rows, quoting=csv.QUOTE_ALL)
 
 
 def write_essays(train: Path, test: Path, solution: Path, seed: int = 0) -> None:
     """The three files of ASAP-SAS with a dozen training and eight test essays a set."""
     generator = random.Random(seed)
-    number = 0
-    rows: dict[Path, list[list[str]]] = {
-        train: [["Id", "EssaySet", "Score1", "Score2", "EssayText"]],
-        test: [["Id", "EssaySet", "EssayText"]],
-        solution: [["id", "essay_set", "essay_score"]],
-    }
-    for path, count in ((train, 12), (test, 8)):
+    first: list[dict[str, str]] = []
+    tested: list[dict[str, str]] = []
+    solved: list[dict[str, str]] = []
+    for own, count in ((first, 12), (tested, 8)):
         for essay_set in range(1, 11):
             for i in range(count):
-                number += 1
+                number = len(first) + len(tested) + 1
                 score = generator.randint(0, 3)
                 # the better, the longer; two of each set have too few or too many sentences
                 length = {0: 2, 1: 17}.get(i, 5 + 2 * score + generator.randint(0, 2))
                 parts = [s.removesuffix(" .") for s in sentences(length, 1000 * seed + number)]
                 text = ". ".join([*parts[:-1], f'they say "{parts[-1]}"']) + "."
-                if path == train:
+                row = {"Id": f"{number}", "EssaySet": f"{essay_set}"}
+                if own is first:
                     second = min(3, max(0, score + generator.randint(-1, 1)))
-                    rows[path].append([f"{number}", f"{essay_set}", f"{score}", f"{second}", text])
+                    row |= {"Score1": f"{score}", "Score2": f"{second}"}
                 else:
-                    rows[path].append([f"{number}", f"{essay_set}", text])
-                    rows[solution].append([f"{number}", f"{essay_set}", f"{score}"])
-    for path, table in rows.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "w", newline="", encoding="utf-8") as handle:
-            delimiter = "," if path == solution else "\t"
-            csv.writer(handle, delimiter=delimiter, lineterminator="\n").writerows(table)
+                    named = {"id": f"{number}", "essay_set": f"{essay_set}"}
+                    solved.append(named | {"essay_score": f"{score}"})
+                own.append(row | {"EssayText": text})
+    write_rows(train, first, delimiter="\t", lineterminator="\n")
+    write_rows(test, tested, delimiter="\t", lineterminator="\n")
+    write_rows(solution, solved, lineterminator="\n")
 
 
 def write_dstc7(path: Path, contexts: int, seed: int) -> None:
@@ -106,14 +97,13 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
     generator = random.Random(seed)
     systems = ["Constant", "Baseline", "Human", "TeamA"]
     texts = sentences(4 * contexts, seed)
-    tables: dict[str, list[list[object]]] = {
-        "context": [["InstanceID", "Depth", "Context"]],
-        "system_responses": [["SystemID", "InstanceID", "Response"]],
-        "human-eval-per-judge": [
-            ["JudgeID", "InstanceID", "SystemID", "Relevance", "Informativeness"]
-        ],
-        "gold_responses": [["InstanceID", "Reference1", "Reference2"]],
+    heads = {
+        "context": "InstanceID Depth Context",
+        "system_responses": "SystemID InstanceID Response",
+        "human-eval-per-judge": "JudgeID InstanceID SystemID Relevance Informativeness",
+        "gold_responses": "InstanceID Reference1 Reference2",
     }
+    tables: dict[str, list[list[object]]] = {name: [[*h.split()]] for name, h in heads.items()}
     for i in range(contexts):
         name = f"{i:06d}c0ffee{i:06d}"
         tables["context"].append([name, 2, f"what about {SUBJECTS[i % 5]}?"])
@@ -128,11 +118,8 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
                 marks = [round(min(5, max(1, generator.gauss(good, 1)))) for _ in range(2)]
                 tables["human-eval-per-judge"].append([f"J{judge}", name, system, *marks])
     path.parent.mkdir(parents=True, exist_ok=True)
-    # mtime: the same archive at any time
-    with (
-        gzip.GzipFile(path, "wb", mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w") as archive,
-    ):
+    packed = gzip.GzipFile(path, "wb", mtime=0)  # the same archive at any time
+    with packed, tarfile.open(fileobj=packed, mode="w") as archive:
         for member, rows in tables.items():
             content = "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
             info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{member}.tsv")
@@ -174,12 +161,7 @@ def write_rated_outputs(root: Path, seed: int = 0) -> None:
             {"dataset": dataset, "system": system, "mr_type": "inform", "mr": meaning}
             | {"sys_ref": f"{name} {said} {area}.".lower(), **metrics, **medians}
         )
-    nem = root / "nem/emnlp_data_medians.csv"
-    nem.parent.mkdir(parents=True, exist_ok=True)
-    with open(nem, "w", newline="", encoding="utf-8") as handle:
-        writer = csv.DictWriter(handle, list(rows[0]), quoting=csv.QUOTE_ALL)
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(root / "nem/emnlp_data_medians.csv", rows, quoting=csv.QUOTE_ALL)
     bagel = root / "bagel/ACL10-inform-training.txt"
     bagel.parent.mkdir(parents=True, exist_ok=True)
     record = (
@@ -215,23 +197,14 @@ def write_usr(path: Path, contexts: int = 12) -> None:
                 {"response": text, "model": name, "Overall": overall}
                 | {dimension: [value] * 3 for dimension, value in scores.items()}
             )
-        dialogues.append(
-            {
-                "context": f"so , number {c} ?",
-                "fact": "_nofact",
-                "annotators": ["a", "b", "c"],
-                "responses": responses,
-            }
-        )
+        told = {"context": f"so , number {c} ?", "fact": "_nofact", "annotators": ["a", "b", "c"]}
+        dialogues.append(told | {"responses": responses})
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(dialogues, indent=1), encoding="utf-8")
 
 
 def write_table(path: Path, texts: int = 40, seed: int = 3) -> None:
-    """A table of a user's own, of texts with one quality each.
-
-    From 0 to 4, so that means of estimates that tie are the same in every order of adding up.
-    """
+    """A user's own, with qualities of which means are the same in every order of adding up."""
     generator = random.Random(seed)
     rows = [f"{text}\t{generator.randint(0, 4)}" for text in sentences(texts, seed)]
     path.write_text("\n".join(["text\tquality", *rows, ""]), encoding="utf-8")
@@ -262,7 +235,4 @@ def register(project: Path, files: dict[str, Path]) -> None:
             content = files[row["path"]].read_bytes()
             row["sha256"] = hashlib.sha256(content).hexdigest()
             row["bytes"] = str(len(content))
-    with open(table, "w", newline="", encoding="utf-8") as handle:
-        writer = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(table, rows, lineterminator="\n")

@@ -1,6 +1,5 @@
-"""What a change makes again and what it leaves alone; the workflow from another place."""
-
-from __future__ import annotations
+"""What a change makes again and what it leaves alone; the workflow from another place; the numbers
+that come with refless."""
 
 import re
 from pathlib import Path
@@ -9,40 +8,43 @@ import pandas as pd
 import pytest
 
 from refless.data.task import read_task
-from tests.conftest import OFFLINE, ROOT, Project
+from refless.report.catalogue import figures, tables
+from refless.store import sealed
+from tests.conftest import OFFLINE, ROOT, Project, copy_project, made_once
 
 RATINGS = "results/ratings/mine/ratings.csv"
-FIGURES = {
-    *(f"bleu_neighbors_figure{n}" for n in (2, 3, 4)),
-    *("delta_bleu_figure2", "rnn_qe_data_size", "reproducibility_cells"),
-    "comparison",
-}
 
-# What is edited, how; jobs that must be planned, and jobs that must not.
+# What is edited; jobs that must be planned, and jobs that must not.
 EDITS = [
     (
         "workflow/refless/kernels/rouge_l.py",
-        "\nCHANGED = 1\n",
         {"compute_kernel", "predict_neighbors", "bleu_neighbors_table1"},
         {"normalize_ratings", "compute_data_size_curve", "predict_essays", "score_delta_bleu"},
     ),
     (
         "workflow/refless/models/delta_bleu.py",
-        "\nCHANGED = 1\n",
         {"score_delta_bleu", "delta_bleu_table2"},
         {"compute_kernel", "predict_neighbors", "predict_essays"},
     ),
     (
         "workflow/refless/data/sources/usr.py",
-        "\nCHANGED = 1\n",
         {"normalize_ratings", "score_delta_bleu"},
         {"compute_kernel", "predict_essays"},
     ),
     (
         "workflow/scripts/plot_bleu_neighbors_figure4.py",
-        "\nCHANGED = 1\n",
         {"bleu_neighbors_figure4"},
         {"compute_data_size_curve", "bleu_neighbors_figure2"},
+    ),
+]
+SETTINGS = [
+    ("seed: 2015", "seed: 2014", {"score_delta_bleu", "delta_bleu_table2"}, {"predict_essays"}),
+    ("name: TopicalChat", "name: Topical", {"delta_bleu_figure2"}, {"score_delta_bleu"}),
+    (
+        "tau: 0.08",
+        "tau: 0.09",
+        {"predict_neighbors", "bleu_neighbors_table1", "compute_data_size_curve"},
+        {"tabulate_rnn_qe", "delta_bleu_table2", "bleu_neighbors_table3", "tabulate_comparison"},
     ),
 ]
 
@@ -52,92 +54,46 @@ def edit(project: Project, path: str, more: str) -> None:
         handle.write(more)
 
 
-def test_an_edited_module_makes_again_what_hangs_on_it(changed: Project) -> None:
+def test_an_edited_module_makes_again_what_hangs_on_it(changed):
     changed.own_modules()
     edit(changed, "workflow/refless/kernels/rouge_l.py", "\n# a comment\n")
     edit(changed, "workflow/refless/errors.py", "\nCHANGED = 1\n")
     assert changed.planned("all") == {}
-    for path, more, again, kept in EDITS:
+    for path, again, kept in EDITS:
         before = (changed.path / path).read_text(encoding="utf-8")
-        edit(changed, path, more)
+        edit(changed, path, "\nCHANGED = 1\n")
         planned = set(changed.planned("all"))
         assert again <= planned, path
         assert not kept & planned, path
         (changed.path / path).write_text(before, encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "again", "kept"),
-    [
-        ("seed: 2015", "seed: 2014", {"score_delta_bleu", "delta_bleu_table2"}, {"predict_essays"}),
-        ("name: TopicalChat", "name: Topical", {"delta_bleu_figure2"}, {"score_delta_bleu"}),
-        (
-            "tau: 0.08",
-            "tau: 0.09",
-            {"predict_neighbors", "bleu_neighbors_table1", "compute_data_size_curve"},
-            {
-                "tabulate_rnn_qe",
-                "delta_bleu_table2",
-                "bleu_neighbors_table3",
-                "tabulate_comparison",
-            },
-        ),
-    ],
-)
-def test_a_changed_setting_makes_again_what_hangs_on_it(
-    changed: Project, old: str, new: str, again: set[str], kept: set[str]
-) -> None:
-    changed.configure(old, new)
-    planned = set(changed.planned("all"))
-    assert again <= planned
-    assert not kept & planned
-
-
-def test_a_colour_draws_figures_and_the_report_anew(changed: Project) -> None:
-    changed.configure(
-        "    name: summarization\n", '    name: summarization\n    colour: "#123456"\n'
-    )
+def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
+    for old, new, again, kept in SETTINGS:
+        changed.change(old, new)
+        planned = set(changed.planned("all"))
+        assert again <= planned, new
+        assert not kept & planned, new
+        changed.change(new, old)
+    name = "    name: summarization\n"
+    changed.change(name, f'{name}    colour: "#123456"\n')
     planned = set(changed.planned("all"))
     assert "bleu_neighbors_figure2" in planned
-    assert planned <= FIGURES | {"make_report"}
-
-
-def test_an_item_is_drawn_again_by_its_name(changed: Project) -> None:
-    item = "bleu_neighbors_figure3"
-    assert changed.planned("--forcerun", item, "--", item) == {item: 1}
-
-
-# ---- shipped numbers under other settings ----------------------------------------------------
-
-
-def test_another_tau_of_bleu_leaves_other_papers_alone(quick: Project) -> None:
-    tau = "bleu_neighbors={models: {bleu: {tau: 0.09}}}"
-    told = ("--config", "network=False", tau, "--")
-    assert not {
-        "tabulate_rnn_qe",
-        "delta_bleu_table2",
-        "bleu_neighbors_table3",
-        "tabulate_comparison",
-    } & set(quick.planned(*told, "all"))
+    assert planned <= {*figures(), "make_report"}
 
 
 @pytest.mark.slow
-def test_rows_of_another_tau_say_why_they_are_empty(quick: Project, tmp_path: Path) -> None:
+def test_rows_of_another_tau_say_why_they_are_empty(quick, tmp_path):
     project = quick.copy(tmp_path / "project")
     tau = "bleu_neighbors={models: {bleu: {tau: 0.09}}}"
     project.snakemake("--config", "network=False", tau, "--", "bleu_neighbors_table1")
     table = pd.read_csv(project.path / "results/tables/bleu_neighbors_table1.csv")
-    own = table[(table["model"] == "bleu") & (table["task"] == "huse_summarization")]
-    assert set(own["reason"]) == {"settings"}
-    other = table[(table["model"] == "rouge") & (table["task"] == "huse_summarization")]
-    assert set(other["source"]) == {"shipped"}
-
-
-# ---- from elsewhere --------------------------------------------------------------------------
+    own = table[table["task"] == "huse_summarization"].set_index("model")
+    assert set(own.loc["bleu", "reason"]) == {"settings"}
+    assert set(own.loc[["rouge"], "source"]) == {"shipped"}
 
 
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:
-    """Another directory, with a user's file and nothing else."""
     place = tmp_path / "anderswo, für $5"
     place.mkdir()
     (fresh.path / "mine.tsv").rename(place / "mine.tsv")
@@ -145,7 +101,7 @@ def elsewhere(fresh: Project, tmp_path: Path) -> Project:
 
 
 @pytest.mark.parametrize("way", ["snakefile", "directory"])
-def test_a_run_in_another_directory(fresh: Project, tmp_path: Path, way: str) -> None:
+def test_a_run_in_another_directory(fresh, tmp_path, way):
     """One has the Snakefile elsewhere, the other the results."""
     project = elsewhere(fresh, tmp_path)
     place = project.path
@@ -160,7 +116,7 @@ def test_a_run_in_another_directory(fresh: Project, tmp_path: Path, way: str) ->
     assert {path.name for path in fresh.path.iterdir()} - {".snakemake"} == before
 
 
-def test_shipped_numbers_are_found_from_elsewhere(quick: Project, tmp_path: Path) -> None:
+def test_shipped_numbers_are_found_from_elsewhere(quick, tmp_path):
     options = ["--directory", str(tmp_path), *OFFLINE, "--"]
     quick.snakemake(*options, "bleu_neighbors_table3")
     one, two = (
@@ -171,7 +127,7 @@ def test_shipped_numbers_are_found_from_elsewhere(quick: Project, tmp_path: Path
     assert not (tmp_path / "resources").exists()
 
 
-def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
+def test_a_module_of_another_workflow(fresh, tmp_path):
     """Its settings are laid over those of the checkout, under which it is planned and run."""
     project = elsewhere(fresh, tmp_path)
     (project.path / "Snakefile").write_text(
@@ -195,17 +151,18 @@ def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
     assert read_task(project.path / "results/ratings/mine").texts["quality"].max() == 4 / 9
 
 
-def test_a_job_uses_the_library_of_its_own_checkout(fresh: Project) -> None:
+def test_a_job_uses_the_library_of_its_own_checkout(fresh):
     """Another one is on Python's path, before anything that is installed."""
     fresh.own_modules()
-    fresh.change("workflow/refless/data/task.py", '"%s: %d rated texts', '"own %s: %d texts')
+    module = "workflow/refless/data/task.py"
+    fresh.change('"%s: %d rated texts', '"own %s: %d texts', module)
     fresh.snakemake(RATINGS, PYTHONPATH=str(ROOT / "workflow"))
     log = (fresh.path / "results/logs/normalize_ratings/mine.log").read_text(encoding="utf-8")
     assert "own mine: " in log
 
 
 @pytest.mark.slow
-def test_the_same_bytes_again_and_elsewhere(small: Project, fresh: Project, tmp_path: Path) -> None:
+def test_the_same_bytes_again_and_elsewhere(small, fresh, tmp_path):
     """From nothing, behind a mirror, with another path, language, time zone and seed of hashes."""
     place = tmp_path / "mit Leerzeichen, Ümlaut, $HOME und 'Strich'"
     fresh.path.rename(place)
@@ -214,3 +171,91 @@ def test_the_same_bytes_again_and_elsewhere(small: Project, fresh: Project, tmp_
     project.snakemake(*tables, LC_ALL="C", TZ="Asia/Kathmandu", PYTHONHASHSEED="7")
     assert set(tables) <= set(there := project.contents())
     assert [path for path in tables if there[path] != before[path]] == []
+
+
+SHIPPED = ROOT / "resources/shipped"
+FILES = sorted(path for path in SHIPPED.rglob("*.*") if path.suffix in (".csv", ".gz"))
+FILES = [path for path in FILES if path.name != "manifest.csv"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SHIPPED).as_posix())
+def test_a_shipped_file_is_whole_and_holds_no_text(path):
+    file = sealed.read(path)
+    assert file.about["provenance"] == "shipped"
+    for column, values in file.content.select_dtypes(["object", "str"]).items():
+        # names and choices, at most
+        assert values.fillna("").astype(str).str.count(r"\s").max() < 4, column
+    if path.name == "texts.csv":
+        assert set(file.content["text"]) == {""}
+        assert file.content["context"].str.fullmatch(r"(c\d+)?").all()
+    if path.name == "ratings.csv":
+        assert file.content["rater"].str.fullmatch(r"r\d{3,}").all()
+
+
+def cells(project: Project, name: str) -> pd.DataFrame:
+    return pd.read_csv(project.path / f"results/tables/{name}.csv", dtype={"setup": str})
+
+
+def test_make_needs_no_data_and_its_numbers_are_labelled(quick):
+    first = cells(quick, "bleu_neighbors_table1")
+    there = first[first["mse"].notna()]
+    assert set(there["task"]) == {"huse_summarization", "dstc7"}
+    assert set(there["source"]) == {"shipped"}
+    assert first.loc[first["source"].isna(), "reason"].notna().all()
+    for name, column in (
+        ("bleu_neighbors_table3", "n"),
+        ("delta_bleu_table2", "spearman"),
+        ("rnn_qe_table3", "pearson"),
+    ):
+        table = cells(quick, name)
+        found = set(table.loc[table[column].notna() & table["source"].notna(), "source"])
+        assert "shipped" in found, name
+    assert (quick.path / "results/report.html").is_file()
+    assert not (quick.path / "resources/data").exists()
+
+
+def test_a_second_make_makes_nothing_and_says_where_the_files_are(quick):
+    assert quick.planned(*OFFLINE, "--", "all") == {}
+    said = quick.snakemake(*OFFLINE, "--", "all")
+    last = said[said.index("report   ") :].strip().splitlines()
+    assert len(last) == 6
+    assert str(quick.path / "results/report.html") in last[0]
+    assert "shipped" in last[3]
+
+
+def test_the_report_records_the_command_that_was_typed(quick):
+    provenance = (quick.path / "results/run/provenance.json").read_text(encoding="utf-8")
+    assert "network=False" in provenance
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory, mirror: str) -> Project:
+    """A copy with the real data, after all of BLEU Neighbors. Only to look at."""
+
+    def make(base: Path) -> Project:
+        project = copy_project(base / "project", mirror)
+        project.snakemake("bleu_neighbors")
+        return project
+
+    return made_once(tmp_path_factory, "real", make)
+
+
+def test_shipped_and_computed_numbers_are_equal(real):
+    compared = 0
+    for path in FILES:
+        place = real.path / "results" / path.relative_to(SHIPPED)
+        if place.is_file() and path.parts[-3] != "ratings":
+            one, two = (sealed.read(p).content for p in (path, place))
+            pd.testing.assert_frame_equal(one, two, check_exact=False, rtol=1e-5, atol=1e-9)
+            compared += 1
+    assert compared > 6
+
+
+def test_shipped_and_computed_tables_agree(real, quick):
+    for name in tables():
+        if name.startswith("bleu_neighbors_"):
+            one, two = (cells(project, name) for project in (real, quick))
+            # why a cell is missing, and where it comes from, is another matter in each
+            values = [c for c in one if c not in ("source", "reason")]
+            told = {"rtol": 1e-4, "atol": 1e-9, "obj": name}
+            pd.testing.assert_frame_equal(one[values], two[values], check_exact=False, **told)

@@ -1,16 +1,18 @@
-"""The whole workflow on small data: everything is built, and what is missing says why."""
-
-from __future__ import annotations
+"""The whole workflow on small data: everything is built, and what is missing says why. An encoder
+that is at hand (a random one), a missing one, a wrong one."""
 
 import re
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from refless.data.task import read_task
+from refless.kernels import kernel
 from refless.report.catalogue import catalogue, figures, tables
 from refless.store import sealed
 from tests.conftest import Project
+from tests.kernels.test_bertscore import TORCH, bert_folder, needs_torch
 
 THERE = ["huse_summarization", "dstc7", "mine"]
 
@@ -20,43 +22,42 @@ def table(project: Project, name: str) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"setup": str, "train_topic": str}, keep_default_na=True)
 
 
-def test_every_table_figure_and_the_report_are_built(small: Project) -> None:
+def test_every_table_figure_and_the_report_are_built(small):
     results = small.path / "results"
-    expected = {f"tables/{name}.{end}" for name in tables() for end in ("csv", "md", "json")}
-    expected |= {
-        f"figures/{name}.{end}" for name in figures() for end in ("pdf", "svg", "png", "csv")
-    }
-    assert [name for name in sorted(expected) if not (results / name).stat().st_size] == []
+    expected = [f"tables/{name}.{end}" for name in tables() for end in ("csv", "md", "json")]
+    expected += [f"figures/{name}.{end}" for name in figures() for end in ("pdf", "svg", "png")]
+    assert [name for name in expected if not (results / name).stat().st_size] == []
     report = (results / "report.html").read_text(encoding="utf-8")
     assert [name for name in catalogue() if name not in report] == []
 
 
-def test_a_second_run_does_nothing(small: Project) -> None:
+def test_a_second_run_does_nothing(small):
     assert small.planned("all") == {}
+    # but for an item that is asked for by its name
+    item = "bleu_neighbors_figure3"
+    assert small.planned("--forcerun", item, "--", item) == {item: 1}
 
 
-def test_every_item_and_paper_is_a_target(small: Project) -> None:
+def test_every_item_and_paper_is_a_target(small):
     listed = set(small.snakemake("--list-target-rules").split())
     papers = {"bleu_neighbors", "delta_bleu", "rnn_qe"}
     assert {*catalogue(), *papers, "all", "fetch", "kernels", "report"} <= listed
 
 
-def test_table_1_has_what_there_is_and_reasons_for_the_rest(small: Project) -> None:
+def test_table_1_has_what_there_is_and_reasons_for_the_rest(small):
     first = table(small, "bleu_neighbors_table1")
     for task in THERE:
         rows = first[(first["task"] == task) & first["model"].isin(["bleu", "rouge"])]
         assert set(rows["source"]) == {"computed"}
         assert rows["coverage"].between(0, 1).all()
     human = first[(first["model"] == "human_average") & (first["against"] == "all")]
-    human = human.set_index("task")
-    assert human["spearman"].notna()[["huse_summarization", "dstc7"]].all()
+    # a user's own table has no annotators
+    there = human.set_index("task")["spearman"].notna()[THERE].tolist()
+    assert there == [True, True, False]
     assert set(first.loc[first["model"] == "meteor", "reason"]) == {"not_configured"}
     absent = first[(first["task"] == "huse_generation") & (first["model"] != "meteor")]
     assert absent["mse"].isna().all()
     assert absent["reason"].str.contains("raw_file_missing").all()
-    # a user's own table has no annotators
-    own = first[(first["task"] == "mine") & first["model"].str.startswith("human")]
-    assert own["spearman"].isna().all()
     # chit-chat's pairs are too many for the encoder, which nobody has anyway
     encoder = first[first["model"] == "bertscore"].set_index("task")
     assert "left_out" in encoder.loc["dstc7", "reason"]
@@ -64,25 +65,20 @@ def test_table_1_has_what_there_is_and_reasons_for_the_rest(small: Project) -> N
     assert encoder["mse"].isna().all()
 
 
-def test_a_matrix_may_be_spread_over_several_files(small: Project) -> None:
+def test_a_matrix_may_be_spread_over_several_files(small):
     results = small.path / "results"
-    rows = [
-        len(np.load(results / f"kernels/dstc7/bleu.char/{block}of3.npy")) for block in (1, 2, 3)
-    ]
+    blocks = [results / f"kernels/dstc7/bleu.char/{block}of3.npy" for block in (1, 2, 3)]
     # 24 contexts, four systems, three pairs of one text
-    assert rows == [31, 31, 31]
+    assert [len(np.load(path)) for path in blocks] == [31, 31, 31]
     curve = sealed.read(results / "curves/dstc7/data_size.csv").content
     assert sorted(set(curve["size"])) == [*range(10, 93, 10), 93]
 
 
-def test_essays_are_estimated(small: Project) -> None:
+def test_essays_and_delta_bleu_are_computed(small):
     third = table(small, "bleu_neighbors_table3")
     own = third[(third["model"] == "bleu_neighbors") & (third["source"] == "computed")]
     assert {"1", "8", "all_but_3"} <= set(own["train_topic"])
     assert set(own["n"]) == {6}  # 8, and two of them have too few or too many sentences
-
-
-def test_delta_bleu_is_computed(small: Project) -> None:
     second = table(small, "delta_bleu_table2")
     for task, n in (("dstc7", 3 * 6), ("usr_topicalchat", 1 * 3)):
         own = second[second["task"] == task]
@@ -91,7 +87,7 @@ def test_delta_bleu_is_computed(small: Project) -> None:
         assert own["spearman"].dropna().between(-1, 1).all()
 
 
-def test_rated_outputs_are_counted_and_compared(small: Project) -> None:
+def test_rated_outputs_are_counted_and_compared(small):
     first = table(small, "rnn_qe_table1").set_index("system")
     assert first.loc["total", "total"] == 440
     assert first.loc["LOLS", "total"] == first.loc["total", "sfhot"] == 220
@@ -109,16 +105,12 @@ def test_rated_outputs_are_counted_and_compared(small: Project) -> None:
         assert own["mae"].between(0, 5).all()
 
 
-def test_every_file_between_stages_is_sealed_with_its_inputs(small: Project) -> None:
+def test_every_file_between_stages_is_sealed_with_its_inputs(small):
     """And every one is whole, in its place, and of what lies there."""
     results = small.path / "results"
-    people = ("tables", "figures", "run", "logs")
-    files = [
-        path
-        for path in results.rglob("*.*")
-        if path.suffix in (".csv", ".npy", ".gz")
-        and path.relative_to(results).parts[0] not in people
-    ]
+    stages = [f for f in results.iterdir() if f.name not in ("tables", "figures", "run", "logs")]
+    files = [path for folder in stages for path in folder.rglob("*.*")]
+    files = [path for path in files if path.suffix in (".csv", ".npy", ".gz")]
     assert len({path.relative_to(results).parts[0] for path in files}) >= 8
     for path in files:
         about = sealed.read(path).about
@@ -126,7 +118,7 @@ def test_every_file_between_stages_is_sealed_with_its_inputs(small: Project) -> 
         assert about["inputs"] or path.parts[-3] == "ratings"
 
 
-def test_no_text_leaves_the_ratings(small: Project) -> None:
+def test_no_text_leaves_the_ratings(small):
     results = small.path / "results"
     texts: set[str] = set()
     for folder in results.glob("ratings/*"):
@@ -134,11 +126,72 @@ def test_no_text_leaves_the_ratings(small: Project) -> None:
     texts = {text for text in texts if len(text) > 12}  # "set 3" is an essay's context
     assert len(texts) > 400
     wanted = re.compile("|".join(sorted(map(re.escape, texts), key=len, reverse=True)))
-    found = [
-        str(path.relative_to(results))
-        for path in results.rglob("*")
-        if path.suffix in (".csv", ".md", ".html", ".json", ".svg", ".txt")
-        and path.relative_to(results).parts[0] not in ("ratings", "logs")
-        and wanted.search(path.read_text(encoding="utf-8"))
-    ]
-    assert found == []
+    read = (".csv", ".md", ".html", ".json", ".svg", ".txt")
+    files = [path for path in results.rglob("*") if path.suffix in read]
+    files = [p for p in files if p.relative_to(results).parts[0] not in ("ratings", "logs")]
+    assert len(files) > 50
+    assert [p for p in files if wanted.search(p.read_text(encoding="utf-8"))] == []
+
+
+KERNEL = "bertscore.refless-tiny"
+FILE = f"results/kernels/mine/{KERNEL}/1of1.npy"
+HERE = "resources/manual/models/refless-tiny"
+TARGET = "bleu_neighbors_table1"
+
+
+def rows(project: Project) -> pd.DataFrame:
+    table = pd.read_csv(project.path / f"results/tables/{TARGET}.csv")
+    return table[table["kernel"].fillna("").str.endswith("refless-tiny")].set_index("task")
+
+
+@pytest.fixture(scope="module")
+def with_model(small: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    if TORCH:
+        pytest.skip(TORCH)
+    project = small.copy(tmp_path_factory.mktemp("encoder") / "project")
+    bert_folder(project.path / HERE)
+    project.snakemake(TARGET)
+    return project
+
+
+@pytest.mark.slow
+def test_an_encoder_placed_by_hand_is_used(with_model):
+    folder = with_model.path / HERE
+    texts = read_task(with_model.path / "results/ratings/mine").texts["text"].tolist()
+    np.testing.assert_allclose(
+        sealed.read(with_model.path / FILE).content,
+        kernel(KERNEL, texts, texts, model=folder, layer=2, device="cpu"),
+        atol=1e-5,
+    )
+    first = rows(with_model)
+    there = first[first["coverage"].notna()]
+    assert set(there["source"]) == {"computed"}
+    assert "mine" in there.index
+    assert not (with_model.path / f"results/kernels/dstc7/{KERNEL}").exists()
+    assert with_model.planned(TARGET) == {}
+
+
+@pytest.mark.slow
+def test_a_changed_option_computes_that_kernel_again(with_model, tmp_path):
+    project = with_model.copy(tmp_path / "project")
+    project.change("{layer: 2}", "{layer: 1}")
+    assert project.planned(TARGET)["compute_kernel"] == 2
+    project.change("{layer: 1}", "{layer: 2}")
+    config = project.path / HERE / "config.json"
+    config.write_bytes(config.read_bytes() + b"\n")  # another encoder in its place
+    assert project.planned(FILE)["compute_kernel"] == 1
+
+
+@needs_torch
+@pytest.mark.slow
+def test_a_wrong_encoder_leaves_the_tables_whole(changed):
+    (changed.path / HERE).mkdir(parents=True)
+    changed.snakemake(TARGET)
+    assert rows(changed)["reason"].str.contains("encoder_missing").any()
+
+
+def test_what_the_encoder_lacks_is_said(small):
+    table = pd.read_csv(small.path / f"results/tables/{TARGET}.csv")
+    own = table[(table["model"] == "bertscore") & (table["task"] == "mine")].iloc[0]
+    assert np.isnan(own["mse"])
+    assert ("package_missing" if TORCH else "encoder_missing") in own["reason"]

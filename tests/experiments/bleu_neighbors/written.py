@@ -1,7 +1,5 @@
 """Small data sets, written as the workflow writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,27 +18,17 @@ def written_task(
     quality: np.ndarray,
     system: list[str] | None = None,
     context: list[str] | None = None,
-    rater: str = "r001",
+    ratings: pd.DataFrame | None = None,
 ) -> Task:
-    """A data set with one rating a text (NaN: none), in a folder of its name; without a rater, no
-    single ratings."""
-    name, n = folder.name, len(texts)
-    ids = [f"{name}:{i:04d}" for i in range(n)]
-    rated = ~np.isnan(quality)
-    table = pd.DataFrame(
-        {
-            "id": ids,
-            "task": name,
-            "context": context or [""] * n,
-            "text": texts,
-            "quality": quality,
-            "n_ratings": rated.astype(int),
-            "system": system or [""] * n,
-        }
-    )
-    ratings = pd.DataFrame({"id": ids, "rater": rater, "label": quality, "rating": quality}).loc[
-        rated & bool(rater)
-    ]
+    """A data set in a folder of its name, with one rating a text (NaN: none) if none are given."""
+    ids = [f"{folder.name}:{i:04d}" for i in range(len(texts))]
+    if ratings is None:
+        rating = {"label": quality, "rating": quality}
+        ratings = pd.DataFrame({"id": ids, "rater": "r001", **rating}).dropna()
+    rated = pd.Series((~np.isnan(quality)).astype(float), ids)
+    counts = ratings["id"].value_counts().reindex(ids).fillna(rated).astype(int)
+    table = pd.DataFrame({"id": ids, "task": folder.name, "text": texts, "quality": quality})
+    table = table.assign(context=context or "", n_ratings=counts.to_numpy(), system=system or "")
     write_task(RatedTexts(table, ratings, scale=(0, 1)), folder, {})
     return read_task(folder)
 
@@ -63,7 +51,7 @@ def annotated_task(folder: Path) -> Task:
     texts = sentences(40, 3)
     texts[7] = texts[3]  # equal texts stay neighbors of each other
     texts[11] = "nothing like it"
-    ids = [f"t:{i:04d}" for i in range(len(texts))]
+    ids = [f"{folder.name}:{i:04d}" for i in range(len(texts))]
     level = generator.integers(0, 5, len(texts))
     rows = []
     for rater in range(1, 6):
@@ -73,17 +61,6 @@ def annotated_task(folder: Path) -> Task:
                 rows.append((ids[i], f"r{rater:03d}", float(label)))
     ratings = pd.DataFrame(rows, columns=["id", "rater", "label"])
     ratings["rating"] = ratings["label"] / 5
-    own = ratings.groupby("id")["rating"]
-    table = pd.DataFrame(
-        {
-            "id": ids,
-            "task": folder.name,
-            "context": [f"context {i // 4}" for i in range(len(texts))],
-            "text": texts,
-            "quality": own.apply(np.mean).reindex(ids).to_numpy(),
-            "n_ratings": own.size().reindex(ids).fillna(0).astype(int).to_numpy(),
-            "system": "",
-        }
-    )
-    write_task(RatedTexts(table, ratings, scale=(0, 5)), folder, {})
-    return read_task(folder)
+    quality = ratings.groupby("id")["rating"].apply(np.mean).reindex(ids).to_numpy()
+    context = [f"context {i // 4}" for i in range(len(texts))]
+    return written_task(folder, texts, quality, None, context, ratings)

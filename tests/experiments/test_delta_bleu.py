@@ -1,0 +1,414 @@
+"""ΔBLEU's experiment: references, units scored anew, table 2 and its figure."""
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from refless.data.ratings import RatedTexts
+from refless.data.sources import load
+from refless.data.task import Task, read_task, write_task
+from refless.errors import FormatError, SettingError
+from refless.experiments.delta_bleu import units
+from refless.experiments.delta_bleu.dialogues import (
+    ALL,
+    GOOD,
+    HIGH,
+    LEAST,
+    METRICS,
+    SINGLE,
+    Cell,
+    Counted,
+    read_dialogues,
+)
+from refless.experiments.delta_bleu.table2 import KEYS, figure2, read_units, table2
+from refless.experiments.delta_bleu.units import (
+    bootstrap_pool,
+    observations,
+    table_cells,
+    unit_rows,
+    write_units,
+)
+from refless.experiments.published import read_published
+from refless.models.delta_bleu import corpus_delta_bleu, tokenize
+from refless.report import figures
+from refless.report.figures_delta_bleu import delta_bleu_figure
+from refless.statistics import interval, spearman_rows
+from refless.statistics.bootstrap import unpacked
+from refless.store import sealed
+from tests.conftest import ROOT
+
+WORDS = ["the", "a", "cat", "dog", "sat", "slept", "on", "under", "mat", "tree", "and", "it"]
+SYSTEMS = ["alpha", "beta", "gamma", "delta"]
+
+
+def small_texts(contexts: int = 12, seed: int = 0, humans: int = 1) -> pd.DataFrame:
+    """Rated responses: the better ones share more words with the context's own sentence."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for c in range(contexts):
+        ideal = generator.choice(WORDS, 8)
+        models = ["New Human Generated", "Original Ground Truth"][2 - humans :]
+        for k, model in enumerate([*models, *SYSTEMS]):
+            quality = 1.0 if k < humans else generator.integers(0, 13) / 12
+            text = np.where(generator.random(8) < quality, ideal, generator.choice(WORDS, 8))
+            text = " ".join(text[: generator.integers(3, 9)]) + "."
+            system = "human" if k < humans else model
+            rows.append((f"t:{c}:{k}", text, quality, system, model, f"c{c}"))
+    columns = ["id", "text", "quality", "system", "model", "context_id"]
+    return pd.DataFrame(rows, columns=columns).assign(n_ratings=3, context="")
+
+
+def as_task(folder: Path, texts: pd.DataFrame, *ratings: pd.DataFrame) -> Task:
+    write_task(RatedTexts(texts, *ratings), folder, {})
+    return read_task(folder)
+
+
+SETTINGS: dict[str, Any] = {"unit": 4, "assignments": 30, "draws": 100, "times": 2, "seed": 1}
+SETTINGS |= {"thresholds": [0.6, 0, -1], "units": [1, 4], "orders": [1, 2, 3]}
+
+
+def test_contexts_that_somebody_did_not_answer_are_left_out():
+    texts = small_texts()
+    texts.loc[texts["id"] == "t:2:3", ["n_ratings", "quality"]] = [0, np.nan]
+    texts = texts[texts["id"] != "t:5:0"]
+    found = read_dialogues(texts)
+    kept = [f"c{k}" for k in range(12) if k not in (2, 5)]
+    assert [texts["context_id"].iloc[k] for k in found.output[:, 0]] == kept
+
+
+def test_contexts_of_the_same_text_are_known():
+    texts = small_texts(5)
+    context = {"c0": "a  passage", "c1": "", "c2": "a passage", "c3": "", "c4": "another"}
+    texts["context"] = texts["context_id"].map(context)
+    assert read_dialogues(texts).context.tolist() == [0, 1, 0, 2, 3]
+
+
+def test_what_cannot_be_paired_is_named():
+    texts = small_texts()
+    human, beta = texts["system"] == "human", texts["model"] == "beta"
+    apart = texts.assign(context_id=texts["context_id"].where(~beta, texts["id"]))
+    for lost in (texts[~human], texts[human | beta], apart):
+        with pytest.raises(FormatError, match="every system") as caught:
+            read_dialogues(lost)
+        assert caught.value.remedy
+    twice = pd.concat([texts, texts[beta].iloc[[4]].assign(id="t:again")])
+    with pytest.raises(FormatError, match="beta answers one context twice") as caught:
+        read_dialogues(twice)
+    assert f"{texts[beta]['id'].iloc[4]} and t:again" in caught.value.message
+
+
+def answered(quality: dict[str, list[float]]) -> pd.DataFrame:
+    """The qualities of each system's responses in two contexts."""
+    rows = [(name, k, f"{name} {k}", own[k]) for k in (0, 1) for name, own in quality.items()]
+    table = pd.DataFrame(rows, columns=["system", "context_id", "text", "quality"])
+    return table.assign(n_ratings=3, context="")
+
+
+# weights: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2
+BY_HAND = {"human": [0.5, 0.95], "alpha": [0.9, 0.2], "beta": [0.6, 0.3], "gamma": [0.1, 0.4]}
+
+
+@pytest.mark.parametrize(
+    ("cell", "number", "without"),
+    [
+        # of six contexts and pairs; only alpha, for beta and gamma, reaches 0.6 in the first
+        (Cell("bleu", HIGH), 1, 2 / 6),
+        (Cell("delta_bleu", HIGH), 1, 2 / 6),
+        (Cell("bleu"), 2, 0),
+        # alpha and beta are left with weights of 0 and -0.8
+        (Cell("delta_bleu"), 2, 1 / 6),
+        # the human response alone; with beta; with alpha; and three times itself in the second
+        (Cell("bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 0),
+        (Cell("delta_bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 1 / 6),
+        (Cell("bleu", SINGLE), 1, 0),
+        (Cell("delta_bleu", SINGLE), 1, 3 / 6),
+        # those without a good one have none, for BLEU, too
+        (Cell("bleu", HIGH, GOOD), 4 / 6, 2 / 6),
+        (Cell("delta_bleu", "all", GOOD), 2 * 5 / 6, 1 / 6),
+        (Cell("bleu", SINGLE, GOOD), 3 / 6, 3 / 6),
+    ],
+)
+def test_how_many_references_there_are(cell, number, without):
+    assert Counted(read_dialogues(answered(BY_HAND)), 2).references(cell) == pytest.approx(
+        (number, without)
+    )
+
+
+CELLS = [
+    *table_cells(),
+    Cell("delta_bleu", "w>=0.2", tokens="blanks", rule="signed"),
+    Cell("bleu", order=1),
+    Cell("sbleu", order=1),
+]
+
+
+def pool(contexts: int, assignments: int) -> np.ndarray:
+    return np.tile(np.arange(contexts, dtype=np.int32), (assignments, 1))
+
+
+def direct_references(
+    texts: pd.DataFrame, cell: Cell, context: str, pair: set[str]
+) -> list[tuple[str, float]]:
+    """(text, weight) of one context and pair, put together anew; none where it does not count."""
+    own = texts[(texts["context_id"] == context) & ~texts["model"].isin(pair)]
+    found, human = [], ("", 0.0)
+    for row in own.itertuples():
+        w = (row.quality - 0.5) / 0.5
+        entry = (tokenize(row.text, cell.tokens), w)
+        if row.model == "Original Ground Truth":
+            human = entry
+        elif cell.references == SINGLE:
+            continue
+        if cell.references in (SINGLE, ALL) or w >= float(cell.references[3:]):
+            found.append(entry)
+    good = any(w > 0 for _, w in found)
+    if cell.contexts == GOOD and not good:
+        return []
+    if not (good if cell.weighted else found):
+        found = [entry for entry in found if entry != human]
+        found.append((human[0], max(human[1], LEAST)))
+    return found if cell.weighted else [(text, 1.0) for text, _ in found]
+
+
+def direct_score(cell: Cell, texts: list[str], references: list[list[tuple[str, float]]]) -> float:
+    """Of one unit, each metric counted anew by the library's functions for whole texts."""
+    kept = [k for k, own in enumerate(references) if own]
+    if not kept:
+        return 0.0
+    hypotheses = [tokenize(texts[k], cell.tokens) for k in kept]
+    named = [[text for text, _ in references[k]] for k in kept]
+    if cell.metric == "sbleu":
+        return sum(
+            direct_sentence(text, own, cell.order)
+            for text, own in zip(hypotheses, named, strict=True)
+        )
+    weights = [[w for _, w in references[k]] for k in kept]  # all 1 for BLEU
+    return corpus_delta_bleu(hypotheses, named, weights, cell.order, cell.rule)
+
+
+def direct_sentence(text: str, references: list[str], order: int) -> float:
+    """BLEU+1 with a smoothed brevity penalty (Nakov et al. 2012)."""
+    words, found = text.split(), 1.0
+    others = [reference.split() for reference in references]
+
+    def count(of: list[str], gram: list[str]) -> int:
+        return sum(of[i : i + len(gram)] == gram for i in range(len(of)))
+
+    for n in range(1, order + 1):
+        grams = [words[i : i + n] for i in range(len(words) - n + 1)]
+        matched = sum(
+            min(count(words, gram), max(count(other, gram) for other in others))
+            for gram in map(list, set(map(tuple, grams)))
+        )
+        found *= (matched + (n > 1)) / (len(grams) + (n > 1)) if grams or n > 1 else 0.0
+    closest = min((abs(len(other) - len(words)), len(other)) for other in others)[1]
+    return float(found ** (1 / order) * min(1.0, np.exp(1 - (closest + 1) / len(words))))
+
+
+@pytest.mark.parametrize("humans", [1, 2])
+def test_observations_are_scores_of_units_counted_anew(humans):
+    texts = small_texts(humans=humans)
+    texts.loc[texts["context_id"] == "c4", "quality"] /= 4  # nothing good
+    own = read_dialogues(texts)
+    cells = CELLS if humans == 1 else CELLS[::5]
+    m, q = observations(Counted(own, 2), cells, pool(12, 2), 5, seed=7)
+    assert m.shape == (len(cells), 2, 6 * 2)
+    known = texts.set_index(["context_id", "model"])
+    for number, (a, b) in list(enumerate(combinations(own.systems, 2)))[::2]:
+        generator = np.random.default_rng([7, number])
+        order = generator.permuted(pool(12, 2), axis=1)[:, :10].reshape(2, 2, 5)
+        sign = generator.choice(np.array([-1.0, 1.0]), (2, 2))
+        for assignment, unit in ((0, 0), (1, 1)):
+            place = (assignment, 2 * number + unit)
+            names = [f"c{k}" for k in order[assignment, unit]]
+            rated = [known["quality"][[(c, s) for c in names]].mean() for s in (a, b)]
+            assert q[place] == pytest.approx(sign[assignment, unit] * (rated[0] - rated[1]))
+            for k, cell in enumerate(cells):
+                references = [direct_references(texts, cell, c, {a, b}) for c in names]
+                first, second = (
+                    direct_score(cell, [known["text"][c, s] for c in names], references)
+                    for s in (a, b)
+                )
+                expected = sign[assignment, unit] * (first - second)
+                assert m[(k, *place)] == pytest.approx(expected, abs=1e-12), cell
+
+
+def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch):
+    counted = Counted(read_dialogues(small_texts()), 2)
+    again = bootstrap_pool(np.arange(12), 4, 2, seed=1)
+    one = observations(counted, CELLS, again, 4, 3)
+    monkeypatch.setattr(units, "BLOCK", 7)
+    two = observations(counted, CELLS[::-1], again, 4, 3)
+    np.testing.assert_array_equal(one[0], two[0][::-1])
+    np.testing.assert_array_equal(one[1], two[1])
+    with pytest.raises(SettingError, match="a unit of 13 contexts"):
+        observations(counted, CELLS, again, 13, 3)
+
+
+def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are():
+    """0.1 + 0.2 and 0.3 + 0.0 over two contexts: level, and no rounding noise says otherwise."""
+    table = answered({"human": [1, 1], "alpha": [0.1, 0.2], "beta": [0.3, 0.0]})
+    counted = Counted(read_dialogues(table), 2)
+    assert (observations(counted, [Cell("bleu")], pool(2, 3), 2, 1)[1] == 0).all()
+
+
+def test_contexts_of_the_same_text_are_drawn_together_and_as_often_as_asked():
+    text = np.array([*range(30), 3, 7, 3])
+    left = [set(np.flatnonzero(text == number).tolist()) for number in range(30)]
+    for row in bootstrap_pool(text, 50, 1, seed=1):
+        drawn = row.tolist()
+        while drawn:
+            whole = left[text[drawn[0]]]
+            of_one, drawn = drawn[: len(whole)], drawn[len(whole) :]
+            assert set(of_one) == whole or (not drawn and set(of_one) < whole)
+    # of so few texts, draws would hardly differ
+    few = bootstrap_pool(text % 29, 50, 1, seed=1)
+    np.testing.assert_array_equal(few, bootstrap_pool(np.arange(33), 50, 1, seed=1))
+    assert set(few.ravel()) == set(range(33))
+    np.testing.assert_array_equal(few.repeat(2, axis=0), bootstrap_pool(text % 29, 50, 2, seed=1))
+
+
+def test_rows_have_the_means_of_scipys_correlations(monkeypatch):
+    counted = Counted(read_dialogues(small_texts(contexts=24)), max(units.ORDERS))
+    monkeypatch.setattr(units, "MOST_OBSERVATIONS", 720)
+    rows = unit_rows(counted, SETTINGS)
+    table = rows[rows["panel"] == "table"]
+    m, q = observations(counted, table_cells(), pool(24, 20), 4, SETTINGS["seed"])
+    for k, row in enumerate(table.to_dict("records")):
+        for name, of in (("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
+            each = [of(m[k, a], q[a]).statistic for a in range(20)]
+            assert row[name] == pytest.approx(np.nanmean(each))
+            assert row[f"{name}_low"] < row[f"{name}_high"]
+    points = rows[rows["panel"] != "table"].set_index("panel")
+    assert set(points.loc["threshold", "references"]) == {
+        f"w>={value:g}" for value in units.THRESHOLDS
+    }
+    assert set(points.loc["order", "order"]) == set(units.ORDERS)
+    # small units get fewer assignments
+    sizes = points.loc["unit"].drop_duplicates("unit").set_index("unit")["n"]
+    assert sizes.to_dict() == {1: 6 * 24, 4: 6 * 6}
+    one = observations(counted, [Cell("bleu", HIGH)], pool(24, 720 // (6 * 24)), 1, 1)
+    first = points.loc["unit"].query("unit == 1 and metric == 'bleu'")["spearman"]
+    assert first.item() == pytest.approx(spearman_rows(*one).mean())
+
+
+def test_equal_outputs_of_two_systems_stay_apart(tmp_path):
+    """Where a data set has one row for the same text of two systems, each has its own rating."""
+    texts = small_texts().assign(
+        item=lambda table: "t:" + table["context_id"] + ":" + table["model"]
+    )
+    first, second = texts.index[texts["context_id"] == "c0"][-2:]
+    both = texts.loc[[first, second]]
+    ratings = pd.DataFrame({"id": texts.loc[first, "id"], "rater": "r", "label": [1.0, 0.0]})
+    ratings = ratings.assign(rating=ratings["label"], item=both["item"].to_numpy())
+    for name in ("item", "system"):
+        texts.loc[first, name] = "+".join(both[name])
+    task = as_task(tmp_path / "small", texts.drop(index=second).drop(columns="model"), ratings)
+    write_units(tmp_path / "units.csv", task, SETTINGS)
+    table = sealed.read(tmp_path / "units.csv").content
+    assert set(table.loc[table["panel"] == "table", "n"]) == {6 * 12 // 4}
+
+
+@pytest.mark.slow
+def test_recomputations_of_dstc7_by_others_come_out(mirror):
+    path = Path(mirror, "dstc7/dstc7-task2-human_eval.tgz")
+    texts = load("dstc7", "dstc7", {"path": path}, {"unit": "output"}).texts
+    counted = Counted(read_dialogues(texts), 2)
+    cells = [
+        *(Cell("bleu", references, rule="floor") for references in (SINGLE, HIGH, "w>=0", ALL)),
+        *(Cell("delta_bleu", references) for references in (HIGH, "w>=0.4", "w>=0.2")),
+        *(Cell("bleu", references) for references in (HIGH, "w>=0.4", "w>=0.2")),
+    ]
+    m, q = observations(counted, cells, pool(1000, 100), 100, seed=1)
+    rho = spearman_rows(m, q).mean(axis=1)
+    np.testing.assert_allclose(rho[:4], [0.280, 0.382, 0.325, 0.148], atol=0.006)
+    np.testing.assert_allclose(rho[4:], [0.468, 0.578, 0.558, 0.382, 0.535, 0.528], atol=0.004)
+    assert counted.references(Cell("bleu", HIGH)) == pytest.approx((1.036, 0.717), abs=0.001)
+
+
+REFERENCES = [SINGLE, HIGH, "w>=0.4", "w>=0.2", ALL]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ratings") / "small"
+    path = folder.parent / "results/small/units.csv"
+    write_units(path, as_task(folder, small_texts(contexts=24)), SETTINGS)
+    return path
+
+
+def published() -> pd.DataFrame:
+    return read_published(ROOT / "resources/published/delta_bleu_table2.csv", KEYS[1:3])
+
+
+def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):
+    table = table2(["small", "other"], read_units([file]), published())
+    assert not table.duplicated(KEYS).any()
+    paper = table.iloc[:2]  # the report counts these as the published cells
+    assert paper[KEYS[:3]].to_numpy().tolist() == [
+        ["twitter", "bleu", HIGH],
+        ["twitter", "delta_bleu", ALL],
+    ]
+    assert paper["paper_spearman_low"].tolist() == ["0.265", "0.415"]
+    assert set(paper["reason"]) == {"not_public"}
+    assert set(table.loc[2:, "paper_spearman_low"]) == {""}
+    assert table.loc[table["task"] == "other", "source"].tolist() == [""]
+    own = table[table["task"] == "small"]
+    assert set(own["source"]) == {"computed"}
+    row = own.iloc[3]
+    ends = interval(unpacked(row["spearman_draws"]))
+    assert ends == pytest.approx((row["spearman_low"], row["spearman_high"]), abs=1e-6)
+    assert own.groupby("contexts").size().to_dict() == {"all": 33, GOOD: 6}
+    plain = own[(own["contexts"] == "all") & (own["rule"] == "smooth")]
+    assert plain[["tokens", "metric", "references"]].to_numpy().tolist() == [
+        [tokens, metric, references]
+        for tokens in ("words", "blanks")
+        for metric in METRICS
+        for references in REFERENCES
+    ]
+    rest = own[own["rule"] != "smooth"]
+    assert rest["rule"].tolist() == ["zero", "floor", "signed"]
+    assert set(rest["metric"] + " " + rest["references"]) == {f"delta_bleu {ALL}"}
+
+
+def test_shipped_numbers_give_the_published_table():
+    """The first row of each metric on DSTC7, as it stood when it was first computed."""
+    path = ROOT / "resources/shipped/delta_bleu/dstc7/units.csv"
+    table = table2(["dstc7"], read_units([path]), published()).set_index(KEYS[1:])
+    names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
+    for key, numbers in {
+        f"bleu {SINGLE} all words smooth": [0.2792168793, 0.1879035713, 1, 0],
+        "sbleu w>=0.4 all blanks smooth": [0.8137269996, 0.6058087724, 1.36205556, 0.3345],
+        f"delta_bleu {ALL} all words signed": [-0.0370395449, -0.0226004285, 8, 0.0391111111],
+        f"delta_bleu {HIGH} {GOOD} words smooth": [
+            0.4731042861,
+            0.322967229,
+            0.31955556,
+            0.71680556,
+        ],
+    }.items():
+        row = table.loc[tuple(key.split())]
+        assert row[names].tolist() == pytest.approx(numbers, abs=1e-8)
+
+
+def test_the_figure_draws_its_points_and_writes_them(file, tmp_path):
+    points = figure2(read_units([file]))
+    with plt.rc_context():
+        figure = delta_bleu_figure(points, {"small": {"name": "Some chat"}})
+        lines = [[line for line in ax.lines if line.get_label()[0] != "_"] for ax in figure.axes]
+        assert [len(own) for own in lines] == [3, 4, 4]
+        for line, metric in zip(lines[0], METRICS, strict=True):
+            drawn = points[(points["panel"] == "threshold") & (points["metric"] == metric)]
+            assert line.get_ydata().tolist() == drawn["spearman"].tolist()[::-1]
+        left, right = figure.axes[0].get_xlim()
+        assert left > right  # worse and worse references are let in
+        figures.save(figure, tmp_path / "delta_bleu_figure2", points)
+    written = pd.read_csv(tmp_path / "delta_bleu_figure2.csv")
+    assert not written.drop(columns="spearman").duplicated().any()
+    assert len(written) == 11 * 3 + 3 * 4 + 4 * 4 - 4

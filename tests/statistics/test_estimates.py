@@ -1,0 +1,308 @@
+"""Draws and intervals, correlations, evaluations: against slow loops, scipy and R."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from refless.statistics import (
+    ENOUGH_UNITS,
+    Estimate,
+    centred,
+    draw_blocks,
+    draw_weights,
+    drawn_together,
+    drawn_whole,
+    evaluate,
+    human_rows,
+    interval,
+    ratings_saved,
+    scale_statistics,
+    spearman_rows,
+    weighted_spearman,
+    williams,
+)
+from refless.statistics import bootstrap as module
+from refless.statistics.bootstrap import packed, unpacked
+from refless.statistics.correlation import weighted_pearson
+from refless.statistics.kendall import kendall_rows
+
+NAN = float("nan")
+
+
+def test_interval_by_hand():
+    assert interval(np.arange(101.0)) == pytest.approx((2.5, 97.5))
+    assert interval(np.r_[NAN, np.arange(101.0), NAN]) == pytest.approx((2.5, 97.5))
+    for nothing in (np.array([]), np.array([NAN]), np.r_[np.arange(95.0), [NAN] * 3]):
+        assert all(math.isnan(end) for end in interval(nothing))
+
+
+def test_draws_are_samples_with_replacement_from_one_seed():
+    weights = draw_weights(50, 400, seed=7)
+    assert (weights.sum(axis=1) == 50).all()
+    # more draws keep the first ones
+    np.testing.assert_array_equal(weights[:100], draw_weights(50, 100, seed=7))
+    assert (weights != draw_weights(50, 400, seed=8)).any(axis=1).all()
+    # the number of times that one candidate is drawn: binomial(50, 1/50)
+    assert weights.mean(axis=0) == pytest.approx(1.0, abs=5 * math.sqrt(0.98 / 400))
+    assert weights.var() == pytest.approx(0.98, abs=0.05)
+
+
+@pytest.mark.parametrize("block", [1, 41, 160])
+def test_blocks_change_no_result(monkeypatch, block):
+    """Bit for bit: a draw's numbers come from its own row of weights."""
+    generator = np.random.default_rng(5)
+    n = 37
+    truth = np.round(generator.random(n), 1)
+    prediction = np.where(generator.random(n) < 0.8, np.round(truth + generator.random(n), 2), NAN)
+    candidate = generator.integers(0, n, 150)
+    rater = generator.integers(0, 9, 150)
+    rating = np.round(generator.random(150) / 2 + truth[candidate] / 2, 1)
+
+    def everything() -> tuple[object, ...]:
+        return (
+            evaluate(prediction, truth, 30, 4),
+            human_rows(candidate, rater, rating, truth, draws=30, seed=4),
+        )
+
+    whole = everything()
+    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(module, "KEPT", 0)
+    assert everything() == whole
+
+
+def test_few_units_are_not_drawn_whole():
+    enough = np.arange(2 * ENOUGH_UNITS) // 2
+    assert drawn_whole(enough) is enough
+    assert drawn_whole(enough[2:]) is None
+    assert drawn_whole(None) is None
+
+
+def test_a_difference_is_one_of_the_draws_that_both_have():
+    one, other = Estimate.of(3, np.arange(9.0)), Estimate.of(1, np.arange(5.0) ** 2)
+    assert one.less(other) == Estimate.of(2, np.array([0, 0, -2, -6, -12]))
+    assert math.isnan(one.less(Estimate(1, 0, 2)).low)
+    np.testing.assert_array_equal(unpacked(packed(np.array([0.5, NAN]))), [0.5, NAN])
+
+
+def test_a_text_of_several_units_is_drawn_beside_them():
+    unit = np.arange(60) // 2
+    text = np.arange(60)
+    assert np.array_equal(drawn_together(unit, text), unit)
+    assert np.array_equal(drawn_together(unit % 19, text), text)
+    assert np.array_equal(drawn_together(None, text), text)
+    # each text in two units that have no other text
+    assert np.array_equal(drawn_together(unit, text // 4), text // 4)
+    text[[0, 2, 4, 5]] = 70
+    found = drawn_together(unit, text)
+    assert np.array_equal(np.flatnonzero(found[:, 1]), [0, 2, 4, 5])
+    # unit 2 has this text alone
+    assert np.array_equal(np.flatnonzero(found[:, 0] == 0), [4, 5])
+    assert len(np.unique(found[:, 0])) == 30
+
+
+def test_both_are_drawn_by_one_row_each():
+    of = drawn_together(np.arange(60) // 2, np.arange(60) % 15)
+    weights = np.concatenate(list(draw_blocks(of, 300, 5)))
+    assert weights.shape == (300, 60)
+    assert weights.mean() == pytest.approx(1, abs=0.1)
+    assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(of, 100, 5)]))
+    # missed where the unit or the text is
+    assert (weights == 0).mean() == pytest.approx(1 - (1 - np.exp(-1)) ** 2, abs=0.03)
+
+
+SCALE = np.arange(1, 6.25, 0.5)
+
+
+@st.composite
+def weighted_pairs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8)
+    drawn = draw(pairs)
+    row = st.lists(st.integers(0, 3), min_size=len(drawn), max_size=len(drawn))
+    # thirds: values that no float holds exactly
+    x, y = np.array(drawn, float).T / 3
+    return x, y, np.array(draw(st.lists(row, min_size=1, max_size=3)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(weighted_pairs())
+def test_a_weight_of_k_is_k_copies(data):
+    x, y, weights = data
+    r, rho = weighted_pearson(x, y, weights), weighted_spearman(x, y, weights)
+    # of candidates that stand in another order
+    order = np.random.default_rng(0).permutation(len(x))
+    moved = np.empty_like(weights)
+    moved[:, order] = weights
+    np.testing.assert_array_equal(weighted_spearman(x, y, moved, order), rho)
+    for row, copies in enumerate(weights):
+        many_x, many_y = np.repeat(x, copies), np.repeat(y, copies)
+        if len(many_x) == 0 or np.ptp(many_x) == 0 or np.ptp(many_y) == 0:
+            assert np.isnan([rho[row], r[row]]).all()
+        else:
+            assert rho[row] == pytest.approx(stats.spearmanr(many_x, many_y).statistic, abs=1e-12)
+            assert r[row] == pytest.approx(np.corrcoef(many_x, many_y)[0, 1], abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_pearson_does_not_hang_on_the_unit(scale):
+    x, y = np.array([1.0, 2.0, 4.0]) * scale, np.array([0.3, 0.1, 0.9])
+    weights = np.array([[3, 1, 2]])
+    expected = np.corrcoef(np.repeat(x, weights[0]), np.repeat(y, weights[0]))[0, 1]
+    assert weighted_pearson(x, y, weights)[0] == pytest.approx(expected, abs=1e-12)
+    # nor on where zero lies
+    assert weighted_pearson(x + 1e5 * scale, y, weights)[0] == pytest.approx(expected, abs=1e-9)
+    # a constant is one in any unit, whatever its mean rounds to
+    assert np.isnan(weighted_pearson(np.full(3, 0.1 * scale), y, np.array([[3, 3, 1]]))[0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 6))
+def test_correlations_of_rows_are_those_of_scipy(seed, n, levels):
+    x = np.random.default_rng(seed).integers(0, levels, (2, 3, n)).astype(float)
+    y = np.random.default_rng(seed + 1).integers(0, levels, (3, n)).astype(float)
+    rho, tau = spearman_rows(x, y), kendall_rows(x, y)
+    for place in np.ndindex(2, 3):
+        own, truth = x[place], y[place[1]]
+        if np.ptp(own) == 0 or np.ptp(truth) == 0:
+            assert np.isnan([rho[place], tau[place]]).all()
+        else:
+            assert rho[place] == pytest.approx(stats.spearmanr(own, truth).statistic)
+            assert tau[place] == pytest.approx(stats.kendalltau(own, truth).statistic)
+
+
+def test_centred_values_tie_where_they_are_equal():
+    """0.1 + 0.2 is 0.3, whatever the last bits are."""
+    found = centred(np.array([0.1 + 0.2, 0.3, 0.4, 1.3, 1.3, 1.4]), np.array([0] * 3 + [1] * 3))
+    assert len(set(found)) == 2
+    assert not centred(np.array([0.3, 0.1 + 0.2, 0.7]), np.array([0, 0, 1])).any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_statistics_on_a_scale_are_those_of_the_pairs(seed):
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(5, 200))
+    truth = generator.choice(SCALE, n)
+    prediction = np.clip(truth + generator.choice([-1, -0.5, 0, 0.5, 2], n), 1, 6)
+    weights = draw_weights(n, 4, seed)
+    found = scale_statistics(prediction, truth, SCALE, weights)
+    for draw, weight in enumerate(weights):
+        x, y = np.repeat(prediction, weight), np.repeat(truth, weight)
+        assert found["pearson"][draw] == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-12)
+        assert found["spearman"][draw] == pytest.approx(stats.spearmanr(x, y)[0], abs=1e-12)
+        assert found["mae"][draw] == pytest.approx(np.abs(x - y).mean())
+        assert found["rmse"][draw] == pytest.approx(np.sqrt(((x - y) ** 2).mean()))
+
+
+@pytest.mark.parametrize("r", [0.3, 0.9])
+def test_the_interval_is_as_short_as_with_that_many_more_ratings(r):
+    ppi_py = pytest.importorskip("ppi_py")
+    generator = np.random.default_rng(int(10 * r))
+    truth, noise = generator.normal(size=(2, 404_000))
+    # predictions spread wider than quality, so that the package's tuning stays inside [0, 1]
+    prediction = 1.5 * (r * truth + np.sqrt(1 - r * r) * noise)
+    quality, rated, unrated = truth[:4000], prediction[:4000], prediction[4000:]
+    low, high = ppi_py.ppi_mean_ci(quality, rated, unrated, alpha=0.05)
+    plain_low, plain_high = ppi_py.classical_mean_ci(quality, alpha=0.05)
+    # the length goes with one over the root of the number of ratings
+    shorter = ((high - low) / (plain_high - plain_low)).item() ** 2
+    assert shorter == pytest.approx(1 - ratings_saved(np.corrcoef(quality, rated)[0, 1]), abs=0.02)
+    assert ratings_saved(-r) == 0
+    assert np.isnan(ratings_saved(NAN))
+
+
+@pytest.mark.parametrize(
+    ("r", "n", "p"),
+    [
+        ((0.28582915107229734, 0.15950937602663984, 0.026555856893502445), 45, 0.5433956),
+        ((0.05, 0.1, 0.05), 9, 0.9317423),
+    ],
+)
+def test_p_values_are_those_of_r(r, n, p):
+    # r.test of R's psych, as the tests of nlpstats quote it for the sizes of these correlations
+    t, found = williams(*r, n)
+    assert found == pytest.approx(p, abs=5e-8)
+    assert (t > 0) == (r[0] > r[1])
+    assert williams(r[1], r[0], r[2], n) == pytest.approx((-t, found))
+
+
+def test_equal_correlations_are_no_difference_and_too_few_say_nothing():
+    assert williams(0.4, 0.4, 0.3, 20) == (0.0, 1.0)
+    assert williams(0.4, 0.4, 1.0, 20) == (0.0, 1.0)  # the same prediction twice
+    assert williams(0.4, 0.4 + 1e-15, 1 - 1e-16, 20) == (0.0, 1.0)
+    for first, second, between, n in ((0.5, 0.4, 0.1, 3), (NAN, 0.4, 0.1, 9), (0.5, 0.4, NAN, 9)):
+        assert np.isnan(williams(first, second, between, n)).all()
+
+
+def example(n: int, seed: int, covered: float) -> tuple[np.ndarray, np.ndarray]:
+    """Predictions and quality on coarse scales, so that both have ties."""
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(0, 6, n) / 5
+    prediction = np.round((truth + generator.normal(0, 0.4, n)) * 4) / 4
+    return np.where(generator.random(n) < covered, prediction, NAN), truth
+
+
+@pytest.mark.parametrize(
+    ("n", "covered", "seed"), [(40, 0.7, 1), (40, 1.0, 2), (12, 0.5, 3), (6, 0.7, 4)]
+)
+def test_an_evaluation_is_what_a_slow_loop_says(n, covered, seed):
+    prediction, truth = example(n, seed, covered)
+    found = evaluate(prediction, truth, draws=150, seed=9)
+    inside = ~np.isnan(prediction)
+    assert (found.n, found.n_covered) == (n, inside.sum())
+    assert found.coverage.value == inside.sum() / n
+    assert found.mse.value == np.mean((prediction[inside] - truth[inside]) ** 2)
+    expected = stats.spearmanr(prediction[inside], truth[inside])
+    assert found.spearman.value == pytest.approx(expected.statistic, abs=1e-12)
+    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+
+    mse, rho, coverage = [], [], []
+    for copies in draw_weights(n, 150, 9):
+        drawn = np.repeat(np.arange(n), copies)
+        p, t = prediction[drawn], truth[drawn]
+        there = ~np.isnan(p)
+        coverage.append(there.mean())
+        if there.any():
+            mse.append(np.mean((p[there] - t[there]) ** 2))
+            if np.ptp(p[there]) and np.ptp(t[there]):
+                rho.append(stats.spearmanr(p[there], t[there]).statistic)
+    for estimate, draws in ((found.mse, mse), (found.spearman, rho), (found.coverage, coverage)):
+        if len(draws) < 0.975 * 150:  # a draw without a value may lie beyond an end
+            assert np.isnan([estimate.low, estimate.high]).all()
+            continue
+        ends = np.percentile(draws, [2.5, 97.5])
+        assert (estimate.low, estimate.high) == pytest.approx(ends, abs=1e-12)
+        assert estimate.draws[~np.isnan(estimate.draws)] == pytest.approx(np.array(draws))
+
+
+def test_a_correlation_that_one_candidate_makes_has_no_interval():
+    """A third of the draws miss it, and have no rho; the others would all be on one side of 0."""
+    truth = np.arange(20.0)
+    found = evaluate(np.where(truth == 19, 1.0, 0.0), truth, draws=500, seed=1)
+    assert found.spearman.value > 0
+    assert np.isnan([found.spearman.low, found.spearman.high]).all()
+    assert found.mse.low < found.mse.value < found.mse.high
+    perfect = evaluate(-truth, truth, draws=20)
+    assert (perfect.spearman.value, perfect.p_value) == (-1, 0)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth", "covered"),
+    [
+        ([NAN] * 4, [0.1, 0.2, 0.3, 0.8], 0),
+        ([0.1, 0.2, NAN, NAN], [0.1, 0.3, 0.3, 0.8], 2),  # two pairs are too few
+        ([0.5] * 4, [0.1, 0.2, 0.3, 0.8], 4),
+        ([0.1, 0.2, 0.3, 0.8], [0.5] * 4, 4),
+    ],
+)
+def test_without_three_pairs_or_spread_there_is_no_correlation(prediction, truth, covered):
+    found = evaluate(np.array(prediction), np.array(truth), draws=50)
+    rho = found.spearman
+    assert np.isnan([rho.value, rho.low, rho.high, found.p_value]).all()
+    assert (found.n, found.n_covered, found.coverage.value) == (4, covered, covered / 4)
+    assert np.isnan(found.mse.value) == (covered == 0)
+    if covered == 4:
+        assert found.mse.low < found.mse.value < found.mse.high
+        assert found.coverage == Estimate(1, 1, 1)

@@ -1,0 +1,66 @@
+"""The benchmarks: that peers and refless agree where they are timed. Never times."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import delta_bleu, kernels, neighbors, rnn_qe
+from benchmarks.common import line, real_texts, take
+from refless.experiments.delta_bleu.dialogues import read_dialogues
+from tests.kernels.texts import random_sentences
+
+TEXTS = list(dict.fromkeys(random_sentences(200, 13, seed=2)))[:60]
+
+
+@pytest.mark.parametrize("name", ["bleu.char", "bleu.word", "rouge_l.stem"])
+def test_peers_agree(name, monkeypatch):
+    assert len(kernels.beside(name, TEXTS, 80, 2)) == 2
+    monkeypatch.setattr(kernels, "kernel", lambda name, x, s, **_: np.ones((len(x), len(s))))
+    with pytest.raises(AssertionError):
+        kernels.beside(name, TEXTS, 80, 1)
+
+
+def test_nltks_meteor_agrees(mirror, monkeypatch):
+    monkeypatch.setenv("REFLESS_WORDNET", f"{mirror}/nltk/wordnet.zip")
+    real = real_texts(Path(mirror))
+    assert len(set(real)) == len(real) > 20_000
+    assert len(kernels.beside("meteor.nltk39", take(real, 40), 20, 1)) == 2
+
+
+def test_more_texts_than_there_are_are_different():
+    assert len(set(take(TEXTS, 100))) == 100
+    assert take(TEXTS, 100) == take(TEXTS, 100)
+
+
+def test_a_line_has_the_median_of_the_ratios():
+    assert line("a", "b", [3, 8, 5], [1, 2, 1]).split()[-4:] == ["4", "(3", "to", "5)"]
+
+
+def test_neighbors_are_timed():
+    assert len(neighbors.measure(TEXTS, 20, 1)) == 3
+
+
+def test_peers_score_the_same_units(monkeypatch):
+    contexts, systems = 110, ["human", "a", "b", "c"]
+    texts = [f"so {text}" for text in random_sentences(contexts * 4, 12, seed=1)]
+    table = {
+        "text": texts,
+        "quality": np.random.default_rng(0).integers(0, 25, len(texts)) / 24,
+        "n_ratings": 3,
+        "system": systems * contexts,
+        "context_id": np.repeat(np.arange(contexts).astype(str), 4),
+        "context": "",
+    }
+    dialogues = read_dialogues(pd.DataFrame(table))
+    assert len(delta_bleu.measure(dialogues, assignments=2, sample=2, runs=1)) == 3
+    monkeypatch.setattr(delta_bleu, "_anew", lambda *_: 0.5)
+    with pytest.raises(AssertionError, match=r"gives 0\.5"):
+        delta_bleu.measure(dialogues, assignments=1, sample=1, runs=1)
+
+
+def test_rnn_qe_says_how_many_instances_a_second(capsys):
+    pytest.importorskip("torch", reason="make torch")
+    rnn_qe.main(rnn_qe.options.parse_args(["--runs", "1", "--rows", "60"]))
+    assert int(capsys.readouterr().out.split()[0]) > 0
