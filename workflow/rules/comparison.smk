@@ -34,10 +34,9 @@ rule compare_methods:
         "results/comparison/{task}.csv",
     log:
         "results/logs/compare_methods/{task}.log",
-    priority: 50
+    priority: 50  # the longest jobs of a whole run start early, and what they need before
     conda:
         "../../envs/refless.yaml"
-    # the longest job of a whole run, so it starts early
     resources:
         mem_mb=6000,
         runtime=120,

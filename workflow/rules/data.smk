@@ -11,6 +11,7 @@ rule fetch_source:
     wildcard_constraints:
         path="|".join(re.escape(path) for path in PLAN.sources),
     localrule: True
+    priority: 100
     conda:
         "../../envs/refless.yaml"
     shell:
@@ -26,6 +27,7 @@ rule normalize_ratings:
     log:
         "results/logs/normalize_ratings/{task}.log",
     localrule: True
+    priority: 100
     conda:
         "../../envs/refless.yaml"
     params:
@@ -50,12 +52,6 @@ rule fetch:
         names=PLAN.downloads(),
     shell:
         "python -m refless.data.fetch {log:q} --keep-going {params.names:q}"
-
-
-# Every data set that is there, as the tidy tables.
-rule ratings:
-    input:
-        there(RATINGS, task=list(SETTINGS.data)),
 
 
 # For maintainers: renew what comes with refless. Without output, it runs whenever it is asked for.
