@@ -14,7 +14,7 @@ from refless.errors import FormatError, OutputError, ReflessError, StaleError
 from refless.kernels._compiled import compiled
 from refless.store import code, sealed
 from refless.store.files import whole_file, write_text, write_together
-from refless.store.tables import write_table
+from refless.store.tables import table_text
 
 
 def names(directory: Path) -> list[str]:
@@ -178,7 +178,7 @@ def test_a_result_of_other_inputs_than_lie_there_is_refused(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("name", ["table.csv", "table.md", "table.json"])
 def test_a_file_beside_its_record_is_the_one_that_was_written(tmp_path, name):
-    sums = {"table.csv": write_table(TABLE, tmp_path / "table.csv")}
+    sums = {"table.csv": write_text(table_text(TABLE), tmp_path / "table.csv")}
     sums["table.md"] = write_text("| a |\n", tmp_path / "table.md")
     record = tmp_path / "table.json"
     sealed.write_beside(record, {"rows": 2}, sums)

@@ -11,8 +11,8 @@ import pandas as pd
 from refless.data.task import blank_task
 from refless.errors import FormatError
 from refless.store import sealed
-from refless.store.files import file_sum
-from refless.store.tables import write_table
+from refless.store.files import file_sum, write_text
+from refless.store.tables import table_text
 
 MANIFEST = "manifest.csv"
 """Columns path, sha256 (of the bytes), digest (of the settings, see `refless.plan`)."""
@@ -51,5 +51,6 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
         renewed[below.as_posix()] = digest
     listed |= {path: (file_sum(out / path), digest) for path, digest in renewed.items()}
     rows = [(path, *of) for path, of in sorted(listed.items()) if (out / path).is_file()]
-    write_table(pd.DataFrame(rows, columns=["path", "sha256", "digest"]), out / MANIFEST)
+    table = pd.DataFrame(rows, columns=["path", "sha256", "digest"])
+    write_text(table_text(table), out / MANIFEST)
     return [out / path for path in renewed]

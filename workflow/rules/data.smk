@@ -10,8 +10,8 @@ rule fetch_source:
         "results/logs/fetch_source/{path}.log",
     wildcard_constraints:
         path="|".join(re.escape(path) for path in PLAN.sources),
-    localrule: True
     priority: 100
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     shell:
@@ -26,8 +26,8 @@ rule normalize_ratings:
         ratings="results/ratings/{task}/ratings.csv",
     log:
         "results/logs/normalize_ratings/{task}.log",
-    localrule: True
     priority: 100
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:

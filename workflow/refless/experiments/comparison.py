@@ -19,6 +19,7 @@ from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
+from refless.experiments.published import with_types
 from refless.machine import processor, versions
 from refless.statistics.bootstrap import packed
 from refless.store import sealed
@@ -28,8 +29,6 @@ Array = np.ndarray
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
 LEFT_OUT = "left_out"
-WORDY = ["method", "kernel", "split", "source", "reason", "pearson_draws"]
-"""Columns that may be empty."""
 COLUMNS = [
     *("task", "method", "kernel", "split"),
     *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
@@ -94,10 +93,8 @@ def compare_task(
     networks: str | Path | None = None,
     threads: int | None = None,
 ) -> None:
-    """Compare every method on one data set, and write what was found.
-
-    Of each row there are the draws of Pearson's r, or a word for why it has no numbers: left out by
-    the configuration or for what is not installed, or not applicable to these texts.
+    """Compare every method on one data set, and write its rows with the draws of Pearson's r, or a
+    word for why there are none: left out by the configuration, or not applicable to these texts.
 
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options
@@ -127,11 +124,8 @@ def compare_task(
 
 
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Every row of every data set (`COLUMNS`); one that is not there has an empty row.
-
-    paths : ``<task>.csv`` by `compare_task`
-    Raises FormatError, StaleError: as `refless.store.sealed.read`.
-    """
+    """Every row of every data set (`COLUMNS`), from ``<task>.csv`` by `compare_task`; one that is
+    not there has an empty row. Raises as `refless.store.sealed.read`."""
     found = {}
     for path in paths:
         file = sealed.read(path)
@@ -143,5 +137,4 @@ def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.Da
     nothing = pd.DataFrame([{"source": ""}])
     parts = [found.get(task, nothing).assign(task=task) for task in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    types = dict.fromkeys(WORDY, object) | {"n": "Int64"}
-    return table.reindex(columns=COLUMNS).astype(types).fillna(dict.fromkeys(WORDY, ""))
+    return with_types(table, COLUMNS)

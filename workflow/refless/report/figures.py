@@ -20,9 +20,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.store.files import file_sum, whole_file
+from refless.store.files import file_sum, whole_file, write_text
 from refless.store.sealed import write_beside
-from refless.store.tables import write_table
+from refless.store.tables import table_text
 
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)
@@ -69,7 +69,7 @@ def save(figure: Figure, stem: str | Path, drawn: pd.DataFrame) -> None:
     report knows that they are the ones that were drawn.
     """
     try:
-        sums = {f"{Path(stem).name}.csv": write_table(drawn, f"{stem}.csv")}
+        sums = {f"{Path(stem).name}.csv": write_text(table_text(drawn), f"{stem}.csv")}
         # laid out and measured once, not once for each format
         figure.draw_without_rendering()
         figure.set_layout_engine("none")

@@ -15,7 +15,7 @@ from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
 from refless.store.files import write_text
 from refless.store.sealed import read_beside, write_beside
-from refless.store.tables import parse_table, write_table
+from refless.store.tables import parse_table, table_text
 
 WORDS = ("source", "reason", "note")
 """Columns of words that may be empty."""
@@ -53,7 +53,7 @@ def publish(
         aside = aside.join(intervals.reset_index(drop=True))
     caption = entry.caption.format(**(facts or {}))
     sums = {
-        f"{name}.csv": write_table(table, stem.with_suffix(".csv")),
+        f"{name}.csv": write_text(table_text(table), stem.with_suffix(".csv")),
         f"{name}.md": write_text(markdown_page(entry, table, caption), stem.with_suffix(".md")),
     }
     counts = table["source"].replace("", "absent").value_counts().sort_index()

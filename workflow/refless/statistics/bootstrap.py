@@ -89,12 +89,10 @@ def drawn_whole(unit: Array | None) -> Array | None:
 
 def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) -> Array:
     """What is drawn of candidates some of which may be the same text: the unit, if there are
-    `ENOUGH_UNITS`, else the text; where texts are of several units, both, (candidates, 2), from 1
-    on. There, 0 is what is not drawn, since the other is: a text of one unit alone, and a unit of
-    one text alone that is of several.
-
-    unit, text : numbers of the unit and of the text of each candidate, int64 (candidates,)
-    stays : bool (candidates,), which texts are not drawn beside units
+    `ENOUGH_UNITS`, else the text, by their numbers, int64 (candidates,); where texts are of several
+    units, both, (candidates, 2), from 1 on. There, 0 is what is not drawn, since the other is: a
+    text of one unit alone, and a unit of one text alone that is of several. Texts that ``stays``
+    names, bool (candidates,), are not drawn beside units.
     """
     whole = drawn_whole(unit)
     if whole is None:

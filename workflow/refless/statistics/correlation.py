@@ -142,12 +142,8 @@ def centred(values: Array, group: Array) -> Array:
 def scale_statistics(
     prediction: Array, truth: Array, scale: Array, weights: Array
 ) -> dict[str, Array]:
-    """Pearson, Spearman, MAE and RMSE of ratings on a scale of few values, shape (draws,) each.
-
-    prediction, truth : shape (n,), values of ``scale``
-    scale : the values there are, ascending, shape (k,)
-    weights : whole numbers, shape (draws, n)
-    """
+    """Pearson, Spearman, MAE and RMSE, shape (draws,) each, of ratings (n,) on a ``scale`` of few
+    values, ascending, (k,), under ``weights``, whole numbers (draws, n)."""
     from scipy.sparse import csr_array
 
     k, n = len(scale), len(truth)
@@ -204,9 +200,7 @@ def ratings_saved(pearson: float) -> float:
 
     From n ratings y and predictions f of very many texts, mean quality is estimated as mean(y) + t
     (mean of f over all - mean of f over the n), with a variance, at the best t, of var(y) (1 - r^2)
-    / n.
-
-    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered inference",
-    example 1 and section 6.
+    / n. Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered
+    inference", example 1 and section 6.
     """
     return max(pearson, 0.0) ** 2

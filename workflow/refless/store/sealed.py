@@ -27,14 +27,10 @@ AGAIN = "delete it and run again"
 
 @dataclass(frozen=True)
 class Sealed:
-    """What `read` returns.
+    """What `read` returns."""
 
-    content : pandas.DataFrame, a dict of arrays, or an array
-    about : the record
-    """
-
-    content: Any
-    about: dict[str, Any]
+    content: Any  # pandas.DataFrame, a dict of arrays, or an array
+    about: dict[str, Any]  # the record
 
 
 _inputs: dict[str, str] | None = None
@@ -62,16 +58,13 @@ def write(
     *,
     provenance: str = "computed",
 ) -> dict[str, Any]:
-    """Write a table or arrays with their record, whole or not at all; the record.
+    """Write a DataFrame (``.csv``, ``.csv.gz``), arrays by name (``.npz``) or an array (``.npy``)
+    with its record, whole or not at all; the record. The same gives the same bytes.
 
-    The record has ``facts``, ``provenance`` (``computed``, or ``shipped`` with refless), the
-    ``path`` below ``results`` and the sums of the job's ``inputs`` (empty elsewhere), the SHA-256
-    of the ``content``, and that of all this (``record``). The same gives the same bytes.
-
-    path : ends in ``.csv``, ``.csv.gz``, ``.npz`` or ``.npy``
-    content : DataFrame for a table, mapping of name to array for ``.npz``, array for ``.npy``
-    facts : what readers need to know
-    Raises OutputError: the file cannot be written.
+    The record has ``facts`` that readers need, ``provenance`` (``computed``, or ``shipped`` with
+    refless), the ``path`` below ``results`` and the sums of the job's ``inputs`` (empty elsewhere),
+    the SHA-256 of the ``content``, and that of all this (``record``). Raises OutputError: the file
+    cannot be written.
     """
     path = Path(path)
     below = _inputs is not None and path.is_relative_to("results")

@@ -8,7 +8,6 @@ from typing import Literal
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.store.files import write_text
 
 STRINGS = {
     *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel"),
@@ -41,8 +40,3 @@ def parse_table(text: str, path: str | Path) -> pd.DataFrame:
         )
     except ValueError as error:
         raise FormatError(f"cannot be read as a table: {error}", path=path) from error
-
-
-def write_table(table: pd.DataFrame, path: str | Path) -> str:
-    """Write a table as CSV, whole or not at all; the SHA-256 of its bytes."""
-    return write_text(table_text(table), path)

@@ -57,11 +57,8 @@ def threshold_curves(
 def data_size_curve(
     matrix: Array, quality: Array, sizes: Iterable[int], tau: float, a: int, b: float, seed: int
 ) -> pd.DataFrame:
-    """`COLUMNS`: random subsets of the data, leave-one-out in each (figure 4).
-
-    Subsets come from one generator a size, so that adding a size changes no other.
-
-    Source: Ethayarajh & Sadigh (2020), section 5.5.
+    """`COLUMNS`: random subsets of the data, leave-one-out in each (figure 4), from one generator a
+    size, so that adding a size changes no other. Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
     n, rows = len(quality), []
     for size in sizes:

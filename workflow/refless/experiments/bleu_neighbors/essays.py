@@ -51,12 +51,9 @@ def training_quality(essays: pd.DataFrame) -> Array:
 
 
 def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataFrame:
-    """Mean and number of each test essay's neighbors in each training set: `COLUMNS`.
-
-    The rows of `LENGTH`, without a training set, have an essay's number of characters as ``mean``.
-
-    Source: Ethayarajh & Sadigh (2020), sections 4 and 5.6.
-    """
+    """Mean and number of each test essay's neighbors in each training set: `COLUMNS`. The rows of
+    `LENGTH`, without a training set, have an essay's number of characters as ``mean``. Source:
+    Ethayarajh & Sadigh (2020), sections 4 and 5.6."""
     own = texts[texts["text"].map(number_of_sentences).between(FEWEST, MOST)]
     test = own[(own["part"] == "test") & (own["set"] == TEST_SET)]
     train = own[(own["part"] == "train") & (own["set"] != TEST_SET)]
@@ -82,12 +79,8 @@ def write_estimates(path: str | Path, task: Task, threads: int | None = None) ->
 def table3(
     file: sealed.Sealed | None, published: pd.DataFrame, draws: int, seed: int
 ) -> pd.DataFrame:
-    """A row a training set, the rows that the paper quotes, and the rho of length alone.
-
-    file : by `write_estimates`; None for none
-    published : by `refless.experiments.published.read_published`
-    draws, seed : of the bootstrap over test essays
-    """
+    """A row a training set, the rows that the paper quotes, and the rho of length alone, from the
+    file by `write_estimates`, if there is one; test essays are what the bootstrap draws."""
     rows: Rows = []
     parts = {} if file is None else dict(iter(file.content.groupby(KEYS)))
     for model, topic in [*published[KEYS].itertuples(index=False), (LENGTH, "")]:

@@ -35,9 +35,6 @@ def rated_texts(task: Task) -> pd.DataFrame:
     return task.texts[task.texts["quality"].notna()]
 
 
-# ---- matrices ------------------------------------------------------------------------------------
-
-
 def write_kernel(
     path: str | Path, task: Task, name: str, options: Mapping[str, Any], threads: int | None = None
 ) -> None:
@@ -64,9 +61,6 @@ def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     rated = np.flatnonzero(task.texts["quality"].notna())
     return matrix if len(rated) == len(matrix) else matrix[np.ix_(rated, rated)]
-
-
-# ---- what neighbors say --------------------------------------------------------------------------
 
 
 def means_within(

@@ -70,11 +70,9 @@ def table_cells() -> list[Cell]:
 
 
 def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
-    """Panel, unit and cell of each point of figure 2.
-
-    Over units and orders each metric has the references of w >= 0.6, with which the paper reports
-    BLEU and sBLEU best, and ΔBLEU all references as well, with which it reports that best.
-    """
+    """Panel, unit and cell of each point of figure 2. Over units and orders each metric has the
+    references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
+    references as well, with which it reports that best."""
     unit, weights = settings["unit"], [f"w>={value:g}" for value in THRESHOLDS]
     best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
     points = [("threshold", unit, Cell(of, weight)) for weight in weights for of in METRICS]
