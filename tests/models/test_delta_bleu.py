@@ -15,13 +15,13 @@ from refless.errors import SettingError
 from refless.models.delta_bleu import (
     FLOOR,
     RULES,
+    DeltaBLEU,
     Rows,
     Texts,
     corpus_delta_bleu,
     of_items,
     smoothed_scores,
 )
-from refless.models.delta_bleu_metric import DeltaBLEU
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
 SOME_WORDS = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9).map(" ".join)

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     import pandas as pd
 
-    from refless.models.delta_bleu_metric import DeltaBLEU
+    from refless.models.delta_bleu import DeltaBLEU
 
     metric = DeltaBLEU(arguments.max_order, arguments.rule)
     told = outputs.columns["text"], references, weights if given else None
