@@ -19,14 +19,11 @@ from refless.store import sealed
 LABELS = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
 STATISTICS = ["pearson", "spearman"]
 COLUMNS = ["model", "size", *STATISTICS, *(f"{name}_sd" for name in STATISTICS)]
-TABLE_COLUMNS = ["setup", "schedule", *STATISTICS, *(f"paper_{name}" for name in STATISTICS)]
 
 
 def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed]) -> pd.DataFrame:
-    """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`: a row a subset.
-
-    ``predictions`` are of ``curve_50_setup1``, ...; fold 5 s + f is fold f of random subset s.
-    """
+    """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`, from predictions of ``curve_50_setup1`` and
+    so on: a row a random subset s, whose folds f are numbered 5 s + f."""
     truth, rows = outputs.set_index("id")["rating"], []
     for name, file in predictions.items():
         test = file.content[file.content["part"] == "test"]
@@ -40,10 +37,8 @@ def draw(
     curve: pd.DataFrame | None, given: Gathered, table: pd.DataFrame
 ) -> tuple[Figure, pd.DataFrame]:
     """The figure, and what it draws: mean and standard deviation over subsets, by model and size.
-
-    curve : of BLEU Neighbors; without it and outputs the figure says why
-    table : table 3, which has set-up 1 on all rated outputs and the published values
-    """
+    Without the curve of BLEU Neighbors, or outputs, it says why; set-up 1 on all rated outputs, and
+    published values, are those of table 3."""
     if curve is None or given.outputs is None:
         why = [*map(said, given.missing), "no data set"]
         return figures.empty_figure(f"not available: {why[0]}"), pd.DataFrame(columns=COLUMNS)
