@@ -24,7 +24,7 @@ from refless.experiments.rnn_qe.baselines import (
     to_scale,
     write_outputs,
 )
-from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, trained_curve
+from refless.experiments.rnn_qe.curve import draw, trained_curve
 from refless.experiments.rnn_qe.runs import COLUMNS, write_predictions
 from refless.experiments.rnn_qe.tables import (
     Gathered,
@@ -401,7 +401,7 @@ def test_the_figure_is_drawn_from_what_is_shipped(shipped):
     curve = sealed.read(SHIPPED / "curve.csv").content
     given = Gathered(found.outputs, smaller, [], {})
     table = read(folder, 3)
-    _, drawn = draw(curve, given, table[TABLE_COLUMNS])
+    _, drawn = draw(curve, given, table)
     rows = drawn.set_index(["model", "size"])
     whole = table.set_index(["setup", "schedule"]).loc[("1", "short"), "pearson"]
     assert rows.loc[("rnn_qe", 1476), "pearson"] == pytest.approx(whole)
