@@ -38,7 +38,9 @@ def add(parser: options.Parser) -> None:
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     asked = parser.add_mutually_exclusive_group(required=True)
     options.add_outputs(parser, "text; with quality, correlations are printed", asked)
-    asked.add_argument("--leave-one-out", action="store_true", help="predict each from the others")
+    asked.add_argument(
+        "--leave-one-out", action="store_true", help="predict each rated text from the others"
+    )
     said = f"{RIDGE}: on character n-grams; {SYSTEM_RIDGE}: beside the mean of the text's system"
     parser.add_argument("--method", choices=METHODS, default=NEIGHBORS, help=said)
     fit.add_model(parser)
