@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data import sources
-from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts, anonymise, separate_items
+from refless.data.ratings import RatedTexts, anonymise, separate_items
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.store.tables import parse_table, table_text
@@ -59,15 +59,6 @@ def test_a_text_that_is_no_table_is_named(text):
     with pytest.raises(FormatError) as caught:
         parse_table(text, "t.csv")
     assert caught.value.path == "t.csv"
-
-
-def test_columns_come_in_order_and_labels_on_their_scale():
-    data = RatedTexts(TEXTS, RATINGS, (1, 5)).tidied("mine")
-    assert list(data.texts) == TEXT_COLUMNS
-    assert set(data.texts["task"]) == {"mine"}
-    assert list(data.ratings) == [*RATING_COLUMNS, "mark"]
-    assert data.ratings["rating"].tolist() == [1, 0.5, 0]
-    assert list(RatedTexts(TEXTS).tidied("mine").ratings) == RATING_COLUMNS
 
 
 @pytest.mark.parametrize(
