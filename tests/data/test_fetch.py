@@ -268,21 +268,17 @@ def code_of(reason: Reason | None) -> str:
 
 def test_an_encoder_counts_where_it_lies(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "models"))
-    assert code_of(why_not(KERNEL, machine)) == "encoder_missing"
+    (empty := tmp_path / "manual/models/mine").mkdir(parents=True)
+    other = fake_model(tmp_path / "own/other")
+    for told in ((KERNEL, machine), ("bertscore.roberta-large", machine, other)):
+        assert code_of(why_not(*told)) == "encoder_missing"
+    empty.rmdir()
     # the later machine first
     for folder in ("models", "mirror/models", "manual/models", "data/models"):
         fake_model(tmp_path / folder / "mine")
         assert folder_of("mine", machine) == tmp_path / folder / "mine"
         assert why_not(KERNEL, machine) is None
     assert fetch_encoder("mine", machine) == tmp_path / "data/models/mine"
-
-
-def test_a_folder_that_does_not_hold_it_is_named(machine, tmp_path):
-    (tmp_path / "manual/models/mine").mkdir(parents=True)
-    fake_model(tmp_path / "own/other")
-    assert code_of(why_not(KERNEL, machine)) == "encoder_missing"
-    reason = why_not("bertscore.roberta-large", machine, tmp_path / "own/other")
-    assert code_of(reason) == "encoder_missing"
 
 
 def test_a_missing_package_is_told_first(machine, monkeypatch):

@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from refless.data import sources
 from refless.data.ratings import RatedTexts
 from refless.errors import FormatError
-from tests.conftest import ROOT
+from tests.test_settings import CONFIG
 from tests.workflow import small_data
-
-CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
 
 
 def written(folder: Path, **contents: str | bytes) -> dict[str, Path]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data import sources
-from refless.data.ratings import RatedTexts, anonymise, separate_items
+from refless.data.ratings import RatedTexts, separate_items
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.store.tables import parse_table, table_text
@@ -77,11 +77,6 @@ def test_a_wrong_text_is_named(texts, ratings, message):
     data = RatedTexts(TEXTS.assign(**texts), RATINGS.assign(**ratings), (1, 5))
     with pytest.raises(FormatError, match=message):
         data.tidied("mine")
-
-
-def test_raters_are_numbered_by_first_appearance():
-    assert anonymise(["W9", "W1", "W9", "A"]) == ["r001", "r002", "r001", "r003"]
-    assert anonymise(map(str, range(1001)))[-1] == "r1001"
 
 
 def test_outputs_that_share_a_row_come_apart():

@@ -230,19 +230,15 @@ def test_equal_correlations_are_no_difference_and_too_few_say_nothing():
         assert np.isnan(williams(first, second, between, n)).all()
 
 
-def example(n: int, seed: int, covered: float) -> tuple[np.ndarray, np.ndarray]:
-    """Predictions and quality on coarse scales, so that both have ties."""
-    generator = np.random.default_rng(seed)
-    truth = generator.integers(0, 6, n) / 5
-    prediction = np.round((truth + generator.normal(0, 0.4, n)) * 4) / 4
-    return np.where(generator.random(n) < covered, prediction, NAN), truth
-
-
 @pytest.mark.parametrize(
     ("n", "covered", "seed"), [(40, 0.7, 1), (40, 1.0, 2), (12, 0.5, 3), (6, 0.7, 4)]
 )
 def test_an_evaluation_is_what_a_slow_loop_says(n, covered, seed):
-    prediction, truth = example(n, seed, covered)
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(0, 6, n) / 5
+    # on coarse scales both have ties
+    prediction = np.round((truth + generator.normal(0, 0.4, n)) * 4) / 4
+    prediction[generator.random(n) >= covered] = NAN
     found = evaluate(prediction, truth, draws=150, seed=9)
     inside = ~np.isnan(prediction)
     assert (found.n, found.n_covered) == (n, inside.sum())

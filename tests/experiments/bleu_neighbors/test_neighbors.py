@@ -33,7 +33,6 @@ from tests.experiments.bleu_neighbors.written import annotated_task
 
 KERNEL, TAU, LIMITS = "bleu.char", 0.3, (3, 0.3)
 UNRATED = 5
-Blocks = dict[int, list[Path]]
 
 
 @pytest.fixture(scope="module")
