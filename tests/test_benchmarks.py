@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from benchmarks import delta_bleu, kernels, neighbors, rnn_qe
 from benchmarks.common import line, real_texts, take
 from refless.experiments.delta_bleu.dialogues import read_dialogues
+from tests.experiments.test_delta_bleu import small_texts
 from tests.kernels.texts import random_sentences
 
 TEXTS = list(dict.fromkeys(random_sentences(200, 13, seed=2)))[:60]
@@ -43,17 +43,7 @@ def test_neighbors_are_timed():
 
 
 def test_peers_score_the_same_units(monkeypatch):
-    contexts, systems = 110, ["human", "a", "b", "c"]
-    texts = [f"so {text}" for text in random_sentences(contexts * 4, 12, seed=1)]
-    table = {
-        "text": texts,
-        "quality": np.random.default_rng(0).integers(0, 25, len(texts)) / 24,
-        "n_ratings": 3,
-        "system": systems * contexts,
-        "context_id": np.repeat(np.arange(contexts).astype(str), 4),
-        "context": "",
-    }
-    dialogues = read_dialogues(pd.DataFrame(table))
+    dialogues = read_dialogues(small_texts(contexts=110))
     assert len(delta_bleu.measure(dialogues, assignments=2, sample=2, runs=1)) == 3
     monkeypatch.setattr(delta_bleu, "_anew", lambda *_: 0.5)
     with pytest.raises(AssertionError, match=r"gives 0\.5"):

@@ -1,12 +1,10 @@
 """The plan: what is computed, shipped or absent, and why. No Snakemake."""
 
 import csv
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from refless.data.fetch import Places, Source, read_sources
 from refless.errors import FormatError
@@ -15,8 +13,8 @@ from refless.settings import read_settings
 from refless.shipping import MANIFEST
 from refless.store.files import file_sum
 from tests.conftest import ROOT
+from tests.test_settings import CONFIG, changed
 
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
 SOURCES = {
     path: Source(path, url="" if "reddit" in path else "https://example.org/x", sha256="0" * 64)
     for entry in CONFIG["data"].values()
@@ -29,18 +27,15 @@ BLEU, ROUGE = (f"results/neighbors/dstc7/{name}.csv" for name in ("bleu.char", "
 CURVE = "results/curves/dstc7/data_size.csv"
 CROSS = "results/cross_task/dstc7.huse_summarization.csv"
 COMPARED = "results/comparison/nem.csv"
+REDDIT = "huse/reddit_results_reformatted.csv"
 EVERY = [ESSAYS, UNITS, OUTPUTS, SETUP, BLEU, ROUGE, CURVE, CROSS, COMPARED]
 
 
-def plan(folder: Path, changed: dict[str, Any] | None = None, network: bool = False) -> Plan:
+def plan(folder: Path, changes: dict[str, Any] | None = None, network: bool = False) -> Plan:
     """Of the configuration with some of its settings changed, by dotted paths."""
-    raw = deepcopy(CONFIG)
-    for dotted, value in (changed or {}).items():
-        *path, last = dotted.split("/")
-        place = raw
-        for name in path:
-            place = place[name]
-        place[last] = value
+    raw = CONFIG
+    for path, value in (changes or {}).items():
+        raw = changed(path, value, raw)
     places = Places(folder / "data", folder / "manual", network=network)
     return Plan(read_settings(raw), SOURCES, places, folder / "shipped")
 
@@ -82,24 +77,24 @@ def test_networks_are_trained_where_torch_is(shipped, monkeypatch):
     for there in (True, False):
         monkeypatch.setattr("refless.settings.find_spec", lambda _, spec=there: spec or None)
         for train in ("auto", "never"):
-            found = plan(shipped, {"rnn_qe/train": train}, network=True)
+            found = plan(shipped, {"rnn_qe.train": train}, network=True)
             assert found.find(SETUP) == (SETUP if there and train == "auto" else come)
 
 
 @pytest.mark.parametrize(
     ("changed", "gone"),
     [
-        ({"bleu_neighbors/models/bleu/tau": 0.09}, {BLEU, CURVE, CROSS}),
-        ({"bleu_neighbors/models/rouge/tau": 0.09}, {ROUGE}),
-        ({"bleu_neighbors/max_share": 0.5}, {CURVE}),
-        ({"delta_bleu/seed": 1}, {UNITS}),
-        ({"rnn_qe/seed": 1}, {OUTPUTS, SETUP}),
-        ({"data/nem/experiments/rnn_qe/system": "TGen"}, {OUTPUTS, SETUP}),
-        ({"data/sfrest/experiments": {}}, {OUTPUTS, SETUP}),
-        ({"data/asap_sas/options/raters": "first"}, {ESSAYS}),
-        ({"data/nem/files/path": "mine.csv"}, {OUTPUTS, SETUP, COMPARED}),
-        ({"comparison/kernels": ["bleu.char"]}, {COMPARED}),
-        ({"data/dstc7/colour": "#000000", "data/nem/name": "NEM", "rnn_qe/device": "cuda"}, set()),
+        ({"bleu_neighbors.models.bleu.tau": 0.09}, {BLEU, CURVE, CROSS}),
+        ({"bleu_neighbors.models.rouge.tau": 0.09}, {ROUGE}),
+        ({"bleu_neighbors.max_share": 0.5}, {CURVE}),
+        ({"delta_bleu.seed": 1}, {UNITS}),
+        ({"rnn_qe.seed": 1}, {OUTPUTS, SETUP}),
+        ({"data.nem.experiments.rnn_qe.system": "TGen"}, {OUTPUTS, SETUP}),
+        ({"data.sfrest.experiments": {}}, {OUTPUTS, SETUP}),
+        ({"data.asap_sas.options.raters": "first"}, {ESSAYS}),
+        ({"data.nem.files.path": "mine.csv"}, {OUTPUTS, SETUP, COMPARED}),
+        ({"comparison.kernels": ["bleu.char"]}, {COMPARED}),
+        ({"data.dstc7.colour": "#000000", "data.nem.name": "NEM", "rnn_qe.device": "cuda"}, set()),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else "gone",
 )
@@ -108,18 +103,18 @@ def test_a_shipped_file_fits_its_settings(shipped, changed, gone):
     assert {path for path in EVERY if found.find(path) is None} == gone
     codes = {reason.code for path in gone if (reason := found.why_not(path))}
     assert codes <= {"settings", "raw_file_missing"}
-    assert "data/nem/files/path" in changed or codes <= {"settings"}
+    assert "data.nem.files.path" in changed or codes <= {"settings"}
 
 
 @pytest.mark.parametrize(
     ("path", "changed", "code"),
     [
         ("results/neighbors/huse_dialogue/bleu.char.csv", {}, "raw_file_missing"),
-        ("results/ratings/mine/texts.csv", {"data/mine": mine("/nowhere")}, "raw_file_missing"),
+        ("results/ratings/mine/texts.csv", {"data.mine": mine("/nowhere")}, "raw_file_missing"),
         ("results/neighbors/dstc7/bertscore.roberta-large.csv", {}, "left_out"),
         ("results/rnn_qe/predictions/paper_setup1/0.csv.gz", {}, "not_trained"),
         ("results/comparison/networks/nem.csv", {}, "not_trained"),
-        ("results/essays/estimates.csv", {"data/asap_sas/experiments": {}}, "no_data_set"),
+        ("results/essays/estimates.csv", {"data.asap_sas.experiments": {}}, "no_data_set"),
         ("results/neighbors/taken_out/bleu.char.csv", {}, "no_data_set"),
     ],
 )
@@ -135,11 +130,7 @@ def test_one_reason_says_why_not(shipped, path, changed, code):
     ("path", "code", "raw"),
     [
         # one file of HUSE has no address
-        (
-            "ratings/huse_dialogue/texts.csv",
-            "raw_file_missing",
-            "huse/reddit_results_reformatted.csv",
-        ),
+        ("ratings/huse_dialogue/texts.csv", "raw_file_missing", REDDIT),
         ("neighbors/dstc7/meteor.nltk35.csv", "wordnet_missing", "nltk/wordnet.zip"),
     ],
 )
@@ -169,7 +160,7 @@ def test_shipped_files_are_those_of_the_manifest(shipped, harm):
 def test_sums_of_raw_files_are_the_published_or_those_that_lie_here(tmp_path):
     own = tmp_path / "mine.tsv"
     own.write_text("text\tquality\n", encoding="utf-8")
-    found = plan(tmp_path, {"data/mine": mine(own)})
+    found = plan(tmp_path, {"data.mine": mine(own)})
     assert found.sums("mine") == {str(own): file_sum(own)}
     assert found.sums("nem") == {"nem/emnlp_data_medians.csv": "0" * 64}
 
@@ -187,10 +178,7 @@ def test_the_shipped_files_fit_the_configuration():
         listed = [row["path"] for row in csv.DictReader(handle)]
     assert [path for path in listed if not found.find(f"results/{path}")] == []
     files = (p for p in (ROOT / "resources/shipped").rglob("*.*") if p.is_file())
-    assert {p.relative_to(ROOT / "resources/shipped").as_posix() for p in files} == {
-        *listed,
-        MANIFEST,
-    }
-    assert len({path.split("/")[0] for path in listed}) >= len(
-        {pattern.split("/")[0] for pattern in RESULTS}
-    )
+    there = {path.relative_to(ROOT / "resources/shipped").as_posix() for path in files}
+    assert there == {*listed, MANIFEST}
+    kinds, known = ({path.split("/")[0] for path in paths} for paths in (listed, RESULTS))
+    assert len(kinds) >= len(known)

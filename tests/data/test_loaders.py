@@ -1,23 +1,18 @@
 """The readers of the data sets: small made files, what does not fit in them, and the real ones."""
 
-import io
 import json
-import tarfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from refless.data import sources
 from refless.data.ratings import RatedTexts
 from refless.errors import FormatError
-from tests.conftest import ROOT
+from tests.test_settings import CONFIG
 from tests.workflow import small_data
-
-CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
 
 
 def written(folder: Path, **contents: str | bytes) -> dict[str, Path]:
@@ -89,21 +84,13 @@ DSTC7 = {
 }
 
 
-def archive(folder: Path) -> dict[str, Path]:
-    with tarfile.open(folder / "path", "w:gz") as packed:
-        for name, content in DSTC7.items():
-            info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")
-            info.size = len(content.encode())
-            packed.addfile(info, io.BytesIO(content.encode()))
-    return {"path": folder / "path"}
-
-
 UNITS = [("output", "Constant", [3.5, 1], 6), ("pair", "Constant+Baseline", [3.5, 1, 3], 5)]
 
 
 @pytest.mark.parametrize(("unit", "system", "labels", "count"), UNITS)
 def test_dstc7_units(tmp_path, unit, system, labels, count):
-    data = sources.load("dstc7", "dstc7", archive(tmp_path), {"unit": unit})
+    files = {"path": small_data.pack_dstc7(tmp_path / "packed.tgz", DSTC7)}
+    data = sources.load("dstc7", "dstc7", files, {"unit": unit})
     first = data.texts.iloc[0]
     assert (first["id"], first["context_id"]) == ("dstc7:c0ffee00c0ff:Constant", C1)
     assert "+".join(one.split(":")[2] for one in first["item"].split("+")) == system
@@ -118,7 +105,7 @@ def test_dstc7_units(tmp_path, unit, system, labels, count):
 
 
 def test_dstc7_labels_raters_and_the_team_without_texts(tmp_path):
-    files = archive(tmp_path)
+    files = {"path": small_data.pack_dstc7(tmp_path / "packed.tgz", DSTC7)}
     data = sources.load("dstc7", "dstc7", files)
     assert data.ratings["rater"].tolist() == ["r001", "r002", "r002", "r002", "r001", "r003"]
     assert data.ratings["rating"].tolist() == [0.625, 0, 0.875, 0.375, 0.5, 0.25]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data import sources
-from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts, anonymise, separate_items
+from refless.data.ratings import RatedTexts, separate_items
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.store.tables import parse_table, table_text
@@ -61,15 +61,6 @@ def test_a_text_that_is_no_table_is_named(text):
     assert caught.value.path == "t.csv"
 
 
-def test_columns_come_in_order_and_labels_on_their_scale():
-    data = RatedTexts(TEXTS, RATINGS, (1, 5)).tidied("mine")
-    assert list(data.texts) == TEXT_COLUMNS
-    assert set(data.texts["task"]) == {"mine"}
-    assert list(data.ratings) == [*RATING_COLUMNS, "mark"]
-    assert data.ratings["rating"].tolist() == [1, 0.5, 0]
-    assert list(RatedTexts(TEXTS).tidied("mine").ratings) == RATING_COLUMNS
-
-
 @pytest.mark.parametrize(
     ("texts", "ratings", "message"),
     [
@@ -86,11 +77,6 @@ def test_a_wrong_text_is_named(texts, ratings, message):
     data = RatedTexts(TEXTS.assign(**texts), RATINGS.assign(**ratings), (1, 5))
     with pytest.raises(FormatError, match=message):
         data.tidied("mine")
-
-
-def test_raters_are_numbered_by_first_appearance():
-    assert anonymise(["W9", "W1", "W9", "A"]) == ["r001", "r002", "r001", "r003"]
-    assert anonymise(map(str, range(1001)))[-1] == "r1001"
 
 
 def test_outputs_that_share_a_row_come_apart():

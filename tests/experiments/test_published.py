@@ -10,7 +10,6 @@ from refless.experiments.published import (
     INSIDE,
     MISSING,
     OUTSIDE,
-    beside_published,
     compare,
     read_published,
 )
@@ -53,14 +52,6 @@ NAN = float("nan")
 )
 def test_compare(ours, printed, low, high, verdict):
     assert compare(ours, printed, low, high) == verdict
-
-
-def test_rows_keep_their_order_and_may_lack_either_side():
-    paper = pd.DataFrame({"model": ["bleu", "rouge"], "spearman": ["0.325", ""]})
-    ours = pd.DataFrame({"model": ["ours", "rouge", "bleu"], "spearman": [0.3, 0.7, NAN]})
-    found = beside_published(ours, paper, ["model"], ["spearman"])
-    assert found["model"].tolist() == ["ours", "rouge", "bleu"]
-    assert found["paper_spearman"].tolist() == ["", "", "0.325"]
 
 
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)

@@ -345,13 +345,6 @@ def test_a_curve_counts_the_folds_of_a_subset_together():
     assert found["pearson"].tolist() == pytest.approx([1, -1])
 
 
-def test_without_numbers_the_figure_says_why():
-    missing = [{"sentence": "the raw file is missing", "remedy": "place it"}]
-    figure, drawn = draw(None, gather(None, {}, missing), pd.DataFrame())
-    assert "place it" in figure.axes[0].texts[0].get_text()
-    assert drawn.empty
-
-
 SHIPPED = ROOT / "resources/shipped/rnn_qe"
 GOLDEN = [
     ("bleu", "", 0.074234, 2.264228),

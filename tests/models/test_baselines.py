@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from refless.models.baselines import (
-    Constant,
-    Length,
-    Lookup,
-    Ngrams,
-    RidgeTfidf,
-    SystemRidge,
-    line,
-)
+from refless.models.baselines import Constant, Length, Lookup, Ngrams, RidgeTfidf, SystemRidge, line
 from tests.compare.made_up import rows
 
 NAN = float("nan")

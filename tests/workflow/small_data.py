@@ -117,14 +117,19 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
             for judge in generator.sample(range(9), 2):
                 marks = [round(min(5, max(1, generator.gauss(good, 1)))) for _ in range(2)]
                 tables["human-eval-per-judge"].append([f"J{judge}", name, system, *marks])
+    lines = {k: ["\t".join(map(str, row)) for row in rows] for k, rows in tables.items()}
+    pack_dstc7(path, {name: "\n".join([*own, ""]) for name, own in lines.items()})
+
+
+def pack_dstc7(path: Path, tables: dict[str, str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = gzip.GzipFile(path, "wb", mtime=0)  # the same archive at any time
     with packed, tarfile.open(fileobj=packed, mode="w") as archive:
-        for member, rows in tables.items():
-            content = "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
-            info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{member}.tsv")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
+        for name, content in tables.items():
+            info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")
+            info.size = len(content.encode())
+            archive.addfile(info, io.BytesIO(content.encode()))
+    return path
 
 
 NAMES = ["blue door", "corner house", "old mill", "harbour", "seven stars"]

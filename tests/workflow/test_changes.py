@@ -82,17 +82,6 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
     assert planned <= {*figures(), "make_report"}
 
 
-@pytest.mark.slow
-def test_rows_of_another_tau_say_why_they_are_empty(quick, tmp_path):
-    project = quick.copy(tmp_path / "project")
-    tau = "bleu_neighbors={models: {bleu: {tau: 0.09}}}"
-    project.snakemake("--config", "network=False", tau, "--", "bleu_neighbors_table1")
-    table = pd.read_csv(project.path / "results/tables/bleu_neighbors_table1.csv")
-    own = table[table["task"] == "huse_summarization"].set_index("model")
-    assert set(own.loc["bleu", "reason"]) == {"settings"}
-    assert set(own.loc[["rouge"], "source"]) == {"shipped"}
-
-
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:
     place = tmp_path / "anderswo, für $5"
     place.mkdir()

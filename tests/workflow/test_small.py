@@ -1,5 +1,5 @@
 """The whole workflow on small data: everything is built, and what is missing says why. An encoder
-that is at hand (a random one), a missing one, a wrong one."""
+that is at hand (a random one), and a missing one."""
 
 import re
 
@@ -12,7 +12,7 @@ from refless.kernels import kernel
 from refless.report.catalogue import catalogue, figures, tables
 from refless.store import sealed
 from tests.conftest import Project
-from tests.kernels.test_bertscore import TORCH, bert_folder, needs_torch
+from tests.kernels.test_bertscore import TORCH, bert_folder
 
 THERE = ["huse_summarization", "dstc7", "mine"]
 
@@ -50,11 +50,6 @@ def test_table_1_has_what_there_is_and_reasons_for_the_rest(small):
         rows = first[(first["task"] == task) & first["model"].isin(["bleu", "rouge"])]
         assert set(rows["source"]) == {"computed"}
         assert rows["coverage"].between(0, 1).all()
-    human = first[(first["model"] == "human_average") & (first["against"] == "all")]
-    # a user's own table has no annotators
-    there = human.set_index("task")["spearman"].notna()[THERE].tolist()
-    assert there == [True, True, False]
-    assert set(first.loc[first["model"] == "meteor", "reason"]) == {"not_configured"}
     absent = first[(first["task"] == "huse_generation") & (first["model"] != "meteor")]
     assert absent["mse"].isna().all()
     assert absent["reason"].str.contains("raw_file_missing").all()
@@ -88,9 +83,6 @@ def test_essays_and_delta_bleu_are_computed(small):
 
 
 def test_rated_outputs_are_counted_and_compared(small):
-    first = table(small, "rnn_qe_table1").set_index("system")
-    assert first.loc["total", "total"] == 440
-    assert first.loc["LOLS", "total"] == first.loc["total", "sfhot"] == 220
     second = table(small, "rnn_qe_table2").set_index("setup")
     sizes = second["training_instances"].round().astype(int)
     assert (sizes["1"], sizes["2"]) == (264, 264 + 5 * 88)
@@ -180,14 +172,6 @@ def test_a_changed_option_computes_that_kernel_again(with_model, tmp_path):
     config = project.path / HERE / "config.json"
     config.write_bytes(config.read_bytes() + b"\n")  # another encoder in its place
     assert project.planned(FILE)["compute_kernel"] == 1
-
-
-@needs_torch
-@pytest.mark.slow
-def test_a_wrong_encoder_leaves_the_tables_whole(changed):
-    (changed.path / HERE).mkdir(parents=True)
-    changed.snakemake(TARGET)
-    assert rows(changed)["reason"].str.contains("encoder_missing").any()
 
 
 def test_what_the_encoder_lacks_is_said(small):

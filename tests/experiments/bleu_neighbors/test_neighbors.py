@@ -33,7 +33,6 @@ from tests.experiments.bleu_neighbors.written import annotated_task
 
 KERNEL, TAU, LIMITS = "bleu.char", 0.3, (3, 0.3)
 UNRATED = 5
-Blocks = dict[int, list[Path]]
 
 
 @pytest.fixture(scope="module")
@@ -70,14 +69,7 @@ def test_blocks_hold_the_kernel_in_single_precision(task, blocks, number):
 
 
 @pytest.mark.parametrize("many", [10**6, 0])
-def test_neighbors_are_what_a_slow_loop_says(
-    task,
-    folder,
-    blocks,
-    tmp_path,
-    many,
-    monkeypatch,
-):
+def test_neighbors_are_what_a_slow_loop_says(task, folder, blocks, tmp_path, many, monkeypatch):
     """Bit for bit: added up by numpy.mean or, of many texts, one after the other."""
     monkeypatch.setattr(module, "MANY", many)
     path = tmp_path / f"t/{KERNEL}.csv"
@@ -159,14 +151,7 @@ def test_each_size_has_its_own_subsets(task, blocks, monkeypatch):
 
 
 @pytest.mark.parametrize(("many", "sizes"), [(1000, {10, 20, 30, 39}), (20, {20, 39})])
-def test_a_curve_has_the_sizes_of_its_data_set(
-    task,
-    blocks,
-    tmp_path,
-    many,
-    sizes,
-    monkeypatch,
-):
+def test_a_curve_has_the_sizes_of_its_data_set(task, blocks, tmp_path, many, sizes, monkeypatch):
     monkeypatch.setattr(curves, "MANY", many)
     told = {"tau": TAU, "a": 3, "b": 0.66, "seed": 1}
     path = tmp_path / "curves/t/data_size.csv"

@@ -16,6 +16,7 @@ from refless.experiments.bleu_neighbors.table2 import KEYS as PAIR_KEYS
 from refless.experiments.bleu_neighbors.table2 import read_pairs, table2, write_cross_estimates
 from refless.experiments.published import read_published
 from refless.kernels import kernel
+from refless.statistics import human_rows
 from refless.store import sealed
 from tests.conftest import ROOT
 from tests.experiments.bleu_neighbors.written import annotated_task, written_neighbors, written_task
@@ -126,24 +127,6 @@ def test_rows_of_the_paper_come_first_and_no_key_twice(summarization):
     assert own[["reason", "paper_spearman"]].to_numpy().tolist() == [["not_configured", "0.240"]]
 
 
-def slow_others(task: Task, estimate: np.ndarray) -> tuple[list[float], list[float]]:
-    """Rho of each annotator, and of the estimate on that annotator's texts, against the mean of the
-    other annotators."""
-    people, model = [], []
-    table = task.ratings.pivot_table(index="id", columns="rater", values="rating")
-    place = {name: i for i, name in enumerate(task.texts["id"][task.texts["quality"].notna()])}
-    for rater in table:
-        others = table.drop(columns=rater).mean(axis=1).round(12)
-        own = table[rater].notna() & others.notna()
-        guess = pd.Series([estimate[place[i]] for i in table.index], table.index)
-        for values, found in ((table[rater], people), (guess, model)):
-            both = own & values.notna()
-            pair = pd.DataFrame({"x": values[both], "y": others[both]})
-            rho = pair.corr("spearman").iloc[0, 1]
-            found.append(0.0 if np.isnan(rho) else rho)
-    return people, model
-
-
 def test_against_the_others_nobody_meets_the_own_label(tmp_path):
     task = annotated_task(tmp_path / "mine")
     paths = written_neighbors(tmp_path, task, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
@@ -151,9 +134,9 @@ def test_against_the_others_nobody_meets_the_own_label(tmp_path):
     rows = first_table(mine=data)
     own = rows[(rows["task"] == "mine") & (rows["against"] == "others")].set_index("model")
     assert list(own.index) == ["human_average", "bleu"]
-    people, model = slow_others(task, data.estimates["bleu.char"])
-    assert own.loc["human_average", "spearman"] == pytest.approx(np.mean(people))
-    assert own.loc["bleu", "spearman"] == pytest.approx(np.mean(model))
+    for model, estimate in (("human_average", None), ("bleu", data.estimates["bleu.char"])):
+        found = human_rows(*data.panel, draws=9, estimate=estimate, others=True)
+        assert own.loc[model, "spearman"] == pytest.approx(found.average_spearman.value)
     assert own.loc["bleu", "n"] == (task.texts["n_ratings"] > 1).sum()
 
 
