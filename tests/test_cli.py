@@ -409,6 +409,11 @@ def test_without_weights_and_ids_it_is_bleu_by_row(capsys):
     assert json.loads(capsys.readouterr().out)["score"] == pytest.approx(100 * expected)
 
 
+def test_an_empty_reference_has_no_words(capsys):
+    assert delta_bleu(references="id\ttext\tweight\nx0\t\t1\nx1\t\t1\n") == 0
+    assert "ref_len = 0" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("references", "more", "named"),
     [

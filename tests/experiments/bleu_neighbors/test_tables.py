@@ -154,6 +154,11 @@ def test_a_data_set_without_annotators_says_so(tmp_path):
     assert set(section.loc[section["task"] == "mine", "reason"]) == {"no_annotators"}
 
 
+def test_without_a_data_set_tables_are_empty():
+    for of, name in ((table1, "table1"), (section53, "section53")):
+        assert len(of({}, {}, published(name), MODELS, **HOW)) == 0
+
+
 def test_section_53_is_what_pandas_says(summarization):
     tasks = {"huse_summarization": summarization}
     rows = section53(LOOKS, tasks, published("section53"), MODELS, **HOW)

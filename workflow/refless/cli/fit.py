@@ -46,7 +46,7 @@ def add_model(parser: options.Parser) -> None:
     """The settings of a model; defaults are those of `NeighborsRegressor`, but for tau."""
     parser.add_argument("--kernel", help="default: bleu.char")
     said = "similarity of a neighbor, or auto: of the least squared error in training (default)"
-    parser.add_argument("--tau", type=_tau, help=said)
+    parser.add_argument("--tau", type=tau, help=said)
     parser.add_argument("--min-neighbors", type=int, help="fewest neighbors (default: 5)")
     parser.add_argument("--max-share", type=float, help="most, as a share of all (default: 0.66)")
     said = "of the kernel, e.g. layer=10, rescale=false or model=FOLDER; may be given several times"
@@ -55,7 +55,7 @@ def add_model(parser: options.Parser) -> None:
     options.add_kernels(parser)
 
 
-def _tau(text: str) -> str | float:
+def tau(text: str) -> str | float:
     return text if text == "auto" else float(text)
 
 

@@ -262,10 +262,8 @@ def combined(method: str, rated: Rated, split: Split) -> Estimates:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    every, filled = (
-        np.column_stack([*rated.scores.values()]),
-        SimpleImputer(keep_empty_features=True),
-    )
+    every = np.column_stack([*rated.scores.values()])
+    filled = SimpleImputer(keep_empty_features=True)
     model = make_pipeline(filled, StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
     estimate = cross_val_predict(model, every, rated.quality, cv=PredefinedSplit(split.fold))
     estimate[np.isnan(every).all(axis=1)] = np.nan

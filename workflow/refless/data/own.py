@@ -160,7 +160,7 @@ def read_texts(
     there = {name: theirs for name, theirs in (columns or {}).items() if theirs in names}
     _read_columns(file, read, need, there, faults)
     faults.check()
-    if "quality" in file.columns and "rater" in names:
+    if "quality" in file.columns and ("rater" in there or "rater" in map(str.casefold, names)):
         message = "has the columns rater and quality: each row would count as a text of its own"
         remedy = "give each text once, with the mean of its ratings and no column rater"
         raise FormatError(message, path=file.path, remedy=remedy)

@@ -121,6 +121,9 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
             faults.add(name, line, "row", what, f"{len(row)} fields")
         else:
             good.append((line, row))
+    if objects and not good:
+        faults.check()
+        raise FormatError("has no rows", path=name, remedy="give it texts, one a row")
     if objects:
         names = list(dict.fromkeys(key for _, row in good for key in row))
     return File(name, format, digest, names, [row for _, row in good], [line for line, _ in good])

@@ -59,8 +59,10 @@ def beside_published(
     """Our rows with ``paper_<column>`` for each published column, as printed; "" where there is no
     such cell."""
     names = {name: f"paper_{name}" for name in columns}
-    paper = published[[*keys, *columns]].rename(columns=names)
-    return cells.merge(paper, "left", list(keys)).fillna(dict.fromkeys(names.values(), ""))
+    words = dict.fromkeys(keys, object)  # an empty column is of numbers
+    paper = published[[*keys, *columns]].rename(columns=names).astype(words)
+    table = cells.astype(words).merge(paper, "left", list(keys))
+    return table.fillna(dict.fromkeys(names.values(), ""))
 
 
 def measured(*names: str) -> list[str]:
@@ -79,7 +81,7 @@ def beside_paper(
     those that the paper alone has. Of each task (else of the whole table), rows of the paper come
     first. ``published`` has the ``keys``, by which it names one of our rows.
     """
-    printed = published[keys]
+    printed = published[keys].astype(object)
     ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith("paper_")])
     whole = pd.concat([ours, printed.assign(reason="not_configured")]).drop_duplicates(keys)
     table = beside_published(whole, published, keys, list(published.columns.difference(keys)))

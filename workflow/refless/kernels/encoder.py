@@ -161,8 +161,8 @@ def libraries() -> tuple[Any, Any]:
         return importlib.import_module("torch"), importlib.import_module("transformers")
     except ImportError as error:
         raise KernelError(
-            f"BERTScore needs torch and transformers: {error}",
-            remedy="install them: pip install -r envs/lock/torch.txt (torch for CPUs will do)",
+            f"kernels with an encoder need torch and transformers: {error}",
+            remedy="make torch, in a clone of refless; elsewhere: pip install torch transformers",
         ) from error
 
 

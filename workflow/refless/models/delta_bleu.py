@@ -271,8 +271,9 @@ class DeltaBLEUScore(NamedTuple):
             return json.dumps(facts, indent=1, ensure_ascii=False)
         label = f"ΔBLEU|{signature}" if signature else "ΔBLEU"
         each = "/".join(f"{value:.1f}" for value in precisions)
+        ratio = length / closest if closest else 0.0
         return (
-            f"{label} = {self.score:.2f} {each} (BP = {bp:.3f} ratio = {length / closest:.3f}"
+            f"{label} = {self.score:.2f} {each} (BP = {bp:.3f} ratio = {ratio:.3f}"
             f" hyp_len = {length} ref_len = {closest})"
         )
 

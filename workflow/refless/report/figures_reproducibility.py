@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from refless.report.catalogue import catalogue
 from refless.report.figures import PALETTE, empty_figure, plt, style
 
-COLUMNS = ["paper", "table", "measure", "published", "ours", "ours_low", "ours_high"]
 PANELS = {"correlation": ("spearman", "pearson", "kendall"), "error": ("mse", "mae", "rmse")}
 MARKERS = "osD^vP"
 
@@ -17,7 +16,7 @@ MARKERS = "osD^vP"
 def cells_figure(cells: pd.DataFrame) -> Figure:
     """Ours over the published value, a panel a kind of measure, with intervals and the diagonal.
 
-    cells : the columns `COLUMNS`, a row a published cell; cells without ours are left out
+    cells : the table `reproducibility_cells`; those without ours are left out
     """
     cells = cells.assign(published=pd.to_numeric(cells["published"], "coerce"))
     cells = cells[cells["ours"].notna() & cells["published"].notna()]

@@ -153,7 +153,7 @@ def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Seal
             "came with refless, and is of other texts or ratings than those in results/ratings",
             path=path,
             remedy="install what its kernel needs, so that it is computed here: `make torch` for"
-            " BERTScore, WordNet for METEOR",
+            " BERTScore, WordNet for METEOR, all raw files for others",
         )
     return file
 
