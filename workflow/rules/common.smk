@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from itertools import permutations
+from os import environ
 from pathlib import Path
 
 from snakemake.common.configfile import load_configfile
@@ -17,8 +18,8 @@ from snakemake.utils import update_config
 ROOT = Path(str(workflow.current_basedir)).parents[1]
 LIBRARY = str((ROOT / "workflow").resolve())
 sys.path.insert(0, LIBRARY)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
+environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
 from refless.data.encoders import has_encoder
 from refless.data.fetch import Places, read_sources
@@ -47,7 +48,7 @@ def beside(path):
     return path if ROOT == Path.cwd() else str(ROOT / path)
 
 
-os.environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
+environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
@@ -58,9 +59,9 @@ try:
                 file=sys.stderr,
             )
         # of the report; a parameter would make it anew whenever another command is typed
-        os.environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
+        environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
     SETTINGS = read_settings(whole_config())
-    MIRROR = os.environ.get("REFLESS_MIRROR") or SETTINGS.mirror
+    MIRROR = environ.get("REFLESS_MIRROR") or SETTINGS.mirror
     PLACES = Places(mirror=MIRROR, network=SETTINGS.network)
     PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(beside("resources/shipped")))
 except OSError as error:
@@ -71,10 +72,10 @@ except OSError as error:
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
 # for jobs, a cluster's as well; its profile may name them, so they must be there
-os.environ["REFLESS_MIRROR"] = MIRROR
-os.environ["REFLESS_NETWORK"] = "on" if SETTINGS.network else "off"
-os.environ.setdefault("REFLESS_MODELS", "")
-os.environ.setdefault("REFLESS_WORDNET", "")
+environ["REFLESS_MIRROR"] = MIRROR
+environ["REFLESS_NETWORK"] = "on" if SETTINGS.network else "off"
+environ.setdefault("REFLESS_MODELS", "")
+environ.setdefault("REFLESS_WORDNET", "")
 
 
 wildcard_constraints:
