@@ -88,7 +88,6 @@ wildcard_constraints:
     seed="[0-9]+",
 
 
-# the tidy tables of a data set
 RATINGS = ["results/ratings/{task}/texts.csv", "results/ratings/{task}/ratings.csv"]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
