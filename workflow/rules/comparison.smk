@@ -2,7 +2,6 @@
 # results/comparison (numbers without text), and the table `comparison`.
 
 COMPARISON_TASKS = SETTINGS.tasks("comparison")
-COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if not PLAN.kernel(kernel)]
 
 
 rule train_comparison_networks:
@@ -29,7 +28,9 @@ rule compare_methods:
     input:
         ratings=RATINGS,
         networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.task}.csv"),
-        resources=[path for kernel in COMPARED for path in PLAN.resources(kernel)[0]],
+        resources=lambda wildcards: [
+            path for one in PLAN.compared(wildcards.task) for path in PLAN.resources(one)[0]
+        ],
     output:
         "results/comparison/{task}.csv",
     log:
@@ -41,12 +42,11 @@ rule compare_methods:
         mem_mb=6000,
         runtime=120,
     params:
-        settings=lambda wildcards: SETTINGS.comparison.model_dump(exclude={"networks"})
-        | {"kernels": PLAN.compared(wildcards.task)},
-        options={kernel: PLAN.options(kernel) for kernel in COMPARED},
-        own_encoders={kernel: PLAN.own_encoder(kernel) for kernel in COMPARED},
+        settings=SETTINGS.comparison.model_dump(exclude={"networks", "kernels"}),
+        options=lambda wildcards: {k: PLAN.options(k) for k in PLAN.compared(wildcards.task)},
+        encoders=lambda wildcards: {k: PLAN.own_encoder(k) for k in PLAN.compared(wildcards.task)},
         left_out=lambda wildcards: PLAN.left_out(wildcards.task),
-        code=code("compare_methods.py", *map(module, COMPARED)),
+        code=code("compare_methods.py", *map(module, SETTINGS.comparison.kernels)),
     script:
         "../scripts/compare_methods.py"
 

@@ -13,7 +13,7 @@ with job(snakemake):
     compare_task(
         snakemake.output[0],
         read_whole_task(Path(snakemake.input.ratings[0]).parent),
-        params.settings,
+        {**params.settings, "kernels": list(params.options)},
         params.options,
         params.left_out,
         next(iter(snakemake.input.get("networks", [])), None),

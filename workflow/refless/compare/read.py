@@ -4,7 +4,7 @@ Stage: ratings. In: a user's ratings, or a data set's tidy table. Out: `Rated`.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.own import Own
-from refless.data.wording import ASIDE, numbered
+from refless.data.wording import ASIDE, numbered, numbers
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, told_apart, unordered
@@ -121,12 +121,12 @@ def rated_of(
     if (kind := kind_of(answers)) == TEXT:
         context = group = numbered(answers, apart=True)
         if "context_id" in own:
-            context = _numbers(own["context_id"].astype(str))
+            context = numbers(own["context_id"].astype(str), apart=True)
     else:
         read = tokens_of(answers, own["text"].tolist(), kind)
         slots = [" ".join(words) for _, words in read]
-        context = _numbers(told_apart(answers, kind))
-        group = _numbers(unordered(mr) for mr, _ in read)
+        context = numbers(told_apart(answers, kind), apart=True)
+        group = numbers([unordered(mr) for mr, _ in read], apart=True)
     known = any(map(str.strip, answers))
     several = known and context.max() > 0
     scores = [name for name in map(str, own) if name.startswith("score_")]
@@ -152,12 +152,6 @@ def answers_of(texts: pd.DataFrame) -> list[str]:
         if name in texts and (found := texts[name].fillna("").astype(str)).str.strip().any():
             return list(found)
     return [""] * len(texts)
-
-
-def _numbers(labels: Iterable[str]) -> Array:
-    """Number of each label by first appearance; a blank one is like no other."""
-    own = pd.Series([label or row for row, label in enumerate(labels)], dtype=object)
-    return pd.factorize(own)[0].astype(np.int64)
 
 
 def agreement(ratings: pd.DataFrame) -> Raters:

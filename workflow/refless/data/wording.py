@@ -23,7 +23,14 @@ def wording(text: str) -> str:
 def numbered(texts: Iterable[str], apart: bool = False) -> np.ndarray:
     """The number of each text among the different ones, by `wording`, int64, from 0 in their order;
     with ``apart``, each blank one has its own."""
-    return _numbers(wording(text) or (row if apart else "") for row, text in enumerate(texts))
+    return numbers(map(wording, texts), apart)
+
+
+def numbers(labels: Iterable[object], apart: bool = False) -> np.ndarray:
+    """The number of each label among the different ones; parameters as of `numbered`."""
+    first: dict[object, int] = {}
+    own = (label or row for row, label in enumerate(labels)) if apart else labels
+    return np.array([first.setdefault(label, len(first)) for label in own], np.int64)
 
 
 def together(*labels: Sequence[object] | np.ndarray) -> np.ndarray:
@@ -34,12 +41,7 @@ def together(*labels: Sequence[object] | np.ndarray) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     rows = len(labels[0])
-    ends = np.concatenate([rows * place + _numbers(own) for place, own in enumerate(labels, 1)])
+    ends = np.concatenate([rows * place + numbers(own) for place, own in enumerate(labels, 1)])
     pairs = np.tile(np.arange(rows), len(labels)), ends
     graph = coo_array((np.ones(len(ends)), pairs), shape=(max(rows, 1) * (len(labels) + 1),) * 2)
     return connected_components(graph, directed=False)[1][:rows].astype(np.int64)
-
-
-def _numbers(labels: Iterable[object]) -> np.ndarray:
-    first: dict[object, int] = {}
-    return np.array([first.setdefault(label, len(first)) for label in labels], np.int64)
