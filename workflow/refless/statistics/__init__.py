@@ -24,5 +24,5 @@ from refless.statistics.correlation import (
     weighted_spearman,
     williams,
 )
-from refless.statistics.evaluation import evaluate
+from refless.statistics.evaluation import agreement, evaluate
 from refless.statistics.humans import covered_errors, human_rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.statistics.bootstrap import Estimate, bootstrap, draw_blocks
-from refless.statistics.correlation import spearman, weighted_mean, weighted_spearman
+from refless.statistics.correlation import centred, spearman, weighted_mean, weighted_spearman
 
 Array = np.ndarray
 
@@ -69,3 +69,19 @@ def evaluate(
         n,
         len(p),
     )
+
+
+def agreement(
+    prediction: Array, truth: Array, mean: float, group: Array | None = None
+) -> dict[str, float | None]:
+    """Pearson's r and Spearman's rho among the candidates of a ``group`` (int64), MSE, and that of
+    a ``mean`` rating, over candidates that have a prediction and a rating; None where undefined."""
+    there = ~np.isnan(prediction) & ~np.isnan(truth)
+    p, t = prediction[there], truth[there]
+    own = np.zeros(len(p), np.int64) if group is None else group[there]
+    x, y = centred(p, own), centred(t, own)
+    rho, errors = spearman(x, y)[0], np.square([p - t, mean - t])
+    r = float("nan") if np.isnan(rho) else np.corrcoef(x, y)[0, 1]
+    mse = errors.mean(axis=1) if len(p) else errors.sum(axis=1) * np.nan
+    found = {"pearson": r, "spearman": rho, "mse": mse[0], "mse_of_mean": mse[1]}
+    return {name: None if np.isnan(value) else float(value) for name, value in found.items()}
