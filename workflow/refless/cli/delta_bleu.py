@@ -11,9 +11,9 @@ example:
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
+from refless import __version__
 from refless.cli import files, options
 from refless.data.own import Own
 from refless.data.rows import Faults, File
@@ -60,18 +60,24 @@ def run(arguments: argparse.Namespace) -> None:
 
     import pandas as pd
 
-    from refless.models.delta_bleu import DeltaBLEU
+    from refless.models.delta_bleu import described, of_items, scores
 
-    metric = DeltaBLEU(arguments.max_order, arguments.rule)
-    told = outputs.columns["text"], references, weights if given else None
-    total, signature = metric.corpus_score(*told), metric.get_signature()
-    each = [one.score for one in metric.sentence_scores(*told)] if arguments.sentences else []
-    line = total.format(signature)
+    each = of_items(outputs.columns["text"], references, weights, arguments.max_order)
+    found = described(each.sum(axis=0), arguments.rule)
+    column = (100 * scores(each, arguments.rule)).tolist()
+    numbers = {len(own) for own in references}
+    signature = (
+        f"nrefs:{numbers.pop() if len(numbers) == 1 else 'var'}|weights:{'given' if given else 1}"
+        f"|case:mixed|tok:none|order:{arguments.max_order}|rule:{arguments.rule}"
+        f"|version:refless.{__version__}"
+    )
+    precisions = "/".join(f"{value:.1f}" for value in found["precisions"])
+    line = f"ΔBLEU|{signature} = {found['score']:.2f} {precisions} (BP = {found['bp']:.3f}"
+    line += f" hyp_len = {found['hyp_len']} ref_len = {found['ref_len']})"
     if arguments.json:
-        found = json.loads(total.format(signature, is_json=True))
-        files.write_json(found | ({"sentences": each} if each else {}), out)
+        files.write_json({**found, "signature": signature, "sentences": column}, out)
     elif arguments.sentences:
-        files.write(files.with_columns(outputs, pd.DataFrame({"delta_bleu": each})), out)
+        files.write(files.with_columns(outputs, pd.DataFrame({"delta_bleu": column})), out)
         files.tell(line)
     else:
         files.write(line + "\n", out)

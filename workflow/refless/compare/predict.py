@@ -40,7 +40,7 @@ class Method(NamedTuple):
     """A method that is no score of somebody else's."""
 
     name: str  # how a reader knows it
-    model: Callable[[Rated], baselines.Baseline] | None = None
+    model: Callable[[Rated], Any] | None = None
     seen: Callable[[Any], Iterable[Any]] = attrgetter("texts")  # what the model looks at
     needs: str = ""  # what of `Rated` must be there
 

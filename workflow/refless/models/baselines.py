@@ -1,12 +1,13 @@
 """What any estimate of quality should be compared with: baselines without a kernel.
 
 Stage: prediction. In: training examples. Out: one estimate of quality a text; NaN where a baseline
-has none.
+has none. Each looks at one thing of a text, ``seen``, such as the text itself or its system. The
+``groups`` of training examples say which stay together where a penalty is chosen (default: none).
 """
 
 from collections.abc import Sequence, Sized
 from itertools import islice
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,18 +18,6 @@ FOLDS, MANY = 3, 5000
 """On which a penalty is chosen; from so many training examples on, one of them is enough."""
 EXACT, NEAR = 1e-12, 1e-5
 """The solver's tolerance for estimates, which shall not depend on the machine, and for choosing."""
-
-
-class Baseline(Protocol):
-    """What the baselines have in common: each looks at one thing of a text, such as the text itself
-    or its system."""
-
-    def fit(self, seen: Any, quality: Any, /, groups: Any = None) -> Self:
-        """Learn from training examples, their quality, and their groups: where a penalty is chosen,
-        examples of one stay together (by default each is by itself)."""
-
-    def predict(self, seen: Any, /) -> Array:
-        """Estimated quality, float64, shape (len(seen),)."""
 
 
 class Constant:

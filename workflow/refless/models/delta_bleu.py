@@ -5,15 +5,13 @@ Out: statistics of each hypothesis, which add up over any set of them, and score
 Source: Galley et al. (2015), equations 1 and 2; `_add_matches` has the numerators.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from refless import __version__
 from refless.errors import SettingError
 from refless.kernels._compiled import compiled
 
@@ -252,76 +250,18 @@ def smoothed_scores(statistics: Array, max_order: int | None = None) -> Array:
     return scores(statistics + np.array([*from_2, *from_2, 0, 1]), "zero", max_order)
 
 
-class DeltaBLEUScore(NamedTuple):
-    """A score, from -100 to 100 (below 0 under the rule ``signed`` alone), and its statistics."""
-
-    score: float
-    total: Array
-
-    def format(self, signature: str = "", is_json: bool = False) -> str:
-        """One line, or JSON, as sacreBLEU prints its own."""
-        matches, totals, *words = parts(self.total)
-        pairs = zip(matches.tolist(), totals.tolist(), strict=True)
-        precisions = [100 * m / t if t > 0 else 0.0 for m, t in pairs]  # without smoothing
-        length, closest = map(int, words)
-        bp = float(brevity_penalty(*words))
-        if is_json:
-            facts = {"name": "ΔBLEU", "score": self.score, "signature": signature}
-            facts |= {"precisions": precisions, "bp": bp, "hyp_len": length, "ref_len": closest}
-            return json.dumps(facts, indent=1, ensure_ascii=False)
-        label = f"ΔBLEU|{signature}" if signature else "ΔBLEU"
-        each = "/".join(f"{value:.1f}" for value in precisions)
-        ratio = length / closest if closest else 0.0
-        return (
-            f"{label} = {self.score:.2f} {each} (BP = {bp:.3f} ratio = {ratio:.3f}"
-            f" hyp_len = {length} ref_len = {closest})"
-        )
-
-    def __str__(self) -> str:
-        return self.format()
-
-
-class DeltaBLEU:
-    """ΔBLEU as a metric like `sacrebleu.metrics.BLEU`; references are listed by hypothesis, blanks
-    separate words, and ``rule`` is one of `scores`. Source: Galley et al. (2015), section 3.
-    """
-
-    def __init__(self, max_ngram_order: int = 4, rule: str = "smooth") -> None:
-        self.max_ngram_order, self.rule = max_ngram_order, rule
-        self._references = self._weights = "?"  # of the last call, for the signature
-
-    def corpus_score(
-        self, hypotheses: Sequence[str], references: Lists, weights: Weights | None = None
-    ) -> DeltaBLEUScore:
-        """The score of all hypotheses together. Without weights all are 1, which is BLEU. Errors as
-        of `corpus_delta_bleu`."""
-        return self._score(self._statistics(hypotheses, references, weights).sum(axis=0))
-
-    def sentence_scores(
-        self, hypotheses: Sequence[str], references: Lists, weights: Weights | None = None
-    ) -> list[DeltaBLEUScore]:
-        """The scores of each hypothesis by itself; arguments as of `corpus_score`."""
-        return [*map(self._score, self._statistics(hypotheses, references, weights))]
-
-    def get_signature(self) -> str:
-        """All that decides the score, in sacreBLEU's manner."""
-        return (
-            f"nrefs:{self._references}|weights:{self._weights}|case:mixed|tok:none"
-            f"|order:{self.max_ngram_order}|rule:{self.rule}|version:refless.{__version__}"
-        )
-
-    def _score(self, total: Array) -> DeltaBLEUScore:
-        return DeltaBLEUScore(100 * float(scores(total, self.rule)), total)
-
-    def _statistics(
-        self, hypotheses: Sequence[str], references: Lists, weights: Weights | None
-    ) -> Array:
-        self._weights = "1" if weights is None else "given"
-        given = [[1.0] * len(own) for own in references] if weights is None else weights
-        found = of_items(hypotheses, references, given, self.max_ngram_order)
-        counts = {len(own) for own in references}
-        self._references = str(counts.pop()) if len(counts) == 1 else "var"
-        return found
+def described(total: Array, rule: str = "smooth") -> dict[str, Any]:
+    """What sacreBLEU says of a score, from a sum of statistics: ``score``, 100 ΔBLEU;
+    ``precisions`` in percent, before the rule; brevity penalty ``bp``; words of hypotheses,
+    ``hyp_len``, and of their closest references, ``ref_len``."""
+    matches, totals, length, closest = parts(total)
+    return {
+        "score": 100 * float(scores(total, rule)),
+        "precisions": (100 * np.where(totals > 0, matches / np.maximum(totals, 1), 0)).tolist(),
+        "bp": float(brevity_penalty(length, closest)),
+        "hyp_len": int(length),
+        "ref_len": int(closest),
+    }
 
 
 def corpus_delta_bleu(

@@ -1,6 +1,6 @@
-"""Fitted neighbors models in files: settings, texts and ratings, indexed anew when loaded.
+"""Fitted neighbors models in files: rated texts and settings, indexed anew when loaded.
 
-Stage: outside the workflow. The first line is a mark with the SHA-256 of the second, which is JSON.
+Stage: outside the workflow. In: a fitted model. Out: a sealed table.
 """
 
 import hashlib
@@ -8,51 +8,42 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from refless import __version__
 from refless.errors import FormatError
 from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
-from refless.store.files import whole_file
+from refless.store import sealed
 
-MARK = "# refless neighbors "
 AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 
 
 def save(model: NeighborsRegressor, path: str | Path) -> None:
     """Write a fitted model; the same training examples and settings give the same bytes. Raises
     OutputError: the file cannot be written."""
-    settings = model.get_params() | {"options": dict(model.options or {})}
+    settings = model.get_params()
     del settings["threads"]
-    content = {
-        "texts": model.texts_,
-        "quality": model.quality_.tolist(),
-        "settings": settings,
-        "tau": model.tau_,
-    }
-    line = _line(content)
-    with whole_file(path) as partial:
-        partial.write_bytes(f"{MARK}{_sum(line)}\n".encode() + line)
+    # a path is written as text
+    settings["options"] = json.loads(json.dumps(dict(model.options or {}), default=str))
+    table = pd.DataFrame({"text": model.texts_, "quality": model.quality_})
+    sealed.write(path, table, {"model": settings, "tau": model.tau_})
 
 
 def load(
     path: str | Path, *, threads: int | None = None, options: dict[str, Any] | None = None
 ) -> NeighborsRegressor:
     """The fitted model of a file; ``options`` say where files of the kernel are on this machine
-    (``wordnet``, ``model``, ``device``). Raises FormatError: the file is no model of this version,
-    or was damaged. Raises KernelError: a file of the kernel is missing."""
-    try:
-        head, _, line = Path(path).read_bytes().partition(b"\n")
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", path=path, remedy=AGAIN) from error
-    if head.decode("latin-1") != MARK + _sum(line):
-        message = "is no model of this version of refless, or was damaged"
-        raise FormatError(message, path=path, remedy=AGAIN)
-    content = json.loads(line)
-    settings = content["settings"]
-    tau, settings["tau"] = settings["tau"], content["tau"]  # as it was chosen, if it was
+    (``wordnet``, ``model``, ``device``). Raises FormatError: the file is no such model, or was
+    damaged. Raises KernelError: a file of the kernel is missing."""
+    file = sealed.read(path, AGAIN)
+    if "model" not in file.about["facts"]:
+        raise FormatError("is no model of refless fit", path=path, remedy=AGAIN)
+    settings, chosen = file.about["facts"]["model"], file.about["facts"]["tau"]
     settings["options"] |= options or {}
-    model = NeighborsRegressor(**settings, threads=threads)
-    return model.fit(content["texts"], content["quality"]).set_params(tau=tau)
+    model = NeighborsRegressor(**settings | {"tau": chosen}, threads=threads)
+    fitted = model.fit(file.content["text"].tolist(), file.content["quality"].tolist())
+    return fitted.set_params(tau=settings["tau"])  # auto, if it was chosen
 
 
 def signature_line(model: NeighborsRegressor, **more: Any) -> str:
@@ -76,13 +67,4 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
 
 def data_sum(content: Any) -> str:
     """By which a signature knows training examples."""
-    return _sum(_line(content))[:12]
-
-
-def _line(content: Any) -> bytes:
-    """As JSON in ASCII, which keeps a lone surrogate."""
-    return json.dumps(content, default=str).encode("ascii")
-
-
-def _sum(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()
+    return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()[:12]

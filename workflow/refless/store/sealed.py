@@ -1,8 +1,8 @@
 """Stored files: content, and a record of what it is and was made from.
 
-A table (``.csv``, ``.csv.gz``) has its record in the first line, behind ``# refless``; arrays
-(``.npz``) have it as the member ``about``; one large array (``.npy``) is mapped into memory, and
-its record follows it. Files that people read have theirs beside them (``.json``). See `write`.
+A table has its record in the first line, behind ``# refless``; arrays (``.npz``) have it as the
+member ``about``; one large array (``.npy``) is mapped into memory, and its record follows it. Files
+that people read have theirs beside them (``.json``). See `write`.
 """
 
 import gzip
@@ -58,17 +58,16 @@ def write(
     *,
     provenance: str = "computed",
 ) -> dict[str, Any]:
-    """Write a DataFrame (``.csv``, ``.csv.gz``), arrays by name (``.npz``) or an array (``.npy``)
+    """Write a DataFrame, compressed where the name ends in ``.gz``, arrays by name or an array,
     with its record, whole or not at all; the record. The same gives the same bytes.
 
     The record has ``facts`` that readers need, ``provenance`` (``computed``, or ``shipped`` with
     refless), the ``path`` below ``results`` and the sums of the job's ``inputs`` (empty elsewhere),
-    the SHA-256 of the ``content``, and that of all this (``record``). Raises OutputError: the file
-    cannot be written.
+    the SHA-256 of the ``content``, and that of all this. Raises OutputError: it cannot be written.
     """
     path = Path(path)
     below = _inputs is not None and path.is_relative_to("results")
-    held = table_text(content) if path.suffix in (".csv", ".gz") else content
+    held = content if isinstance(content, Mapping | np.ndarray) else table_text(content)
     record = {
         "path": path.relative_to("results").as_posix() if below else "",
         "inputs": _inputs if below else {},
@@ -78,10 +77,10 @@ def write(
     }
     line = json.dumps(_signed(record), sort_keys=True, ensure_ascii=False)
     with whole_file(path) as partial, partial.open("wb") as handle:
-        if path.suffix == ".npy":
+        if isinstance(held, np.ndarray):
             np.save(handle, content)
             handle.write(line.encode())
-        elif path.suffix == ".npz":
+        elif isinstance(held, Mapping):
             buffer = io.BytesIO()  # in a file, the archive would hold its size twice
             np.savez_compressed(buffer, about=line, **content)
             handle.write(buffer.getvalue())
@@ -91,10 +90,9 @@ def write(
     return record
 
 
-def read(path: str | Path) -> Sealed:
-    """Read a sealed file. Raises FormatError: it is missing or not the one that was written, or
-    lies in another one's place. Raises StaleError: it was made from another input than lies there
-    now."""
+def read(path: str | Path, remedy: str = AGAIN) -> Sealed:
+    """Read a sealed file. Raises FormatError: it is missing, is not what was written, or lies in
+    another one's place. Raises StaleError: an input is another now."""
     path = Path(path)
     try:
         line, content = _parts(path)
@@ -102,15 +100,15 @@ def read(path: str | Path) -> Sealed:
         if _sum(content) != record["content"]:
             raise ValueError("its content is not what was written")
     except Exception as error:  # numpy, gzip and zipfile pass on whatever their decoders raise
-        raise _broken(path, error) from error
+        raise _broken(path, error, remedy) from error
     place = record["path"]
     if not path.as_posix().endswith(place):
-        raise FormatError(f"is {place} under another name", path=path, remedy=AGAIN)
+        raise FormatError(f"is {place} under another name", path=path, remedy=remedy)
     for below, value in record["inputs"].items():
         one = path.parents[len(Path(place).parts) - 1] / below
         if one.is_file() and _content_sum(one) != value:
             message = f"was made from another {one} than lies there now"
-            raise StaleError(message, path=path, remedy=AGAIN)
+            raise StaleError(message, path=path, remedy=remedy)
     return Sealed(parse_table(content, path) if isinstance(content, str) else content, record)
 
 
@@ -133,16 +131,18 @@ def _content_sum(path: Path) -> str:
 
 def _parts(path: Path, whole: bool = True) -> tuple[str, Any]:
     """The line of the record, and the content: a text, arrays, or an array."""
-    if path.suffix == ".npy":
+    with path.open("rb") as handle:
+        begin = handle.read(2)
+    if begin == b"\x93N":
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         with path.open("rb") as handle:
             handle.seek(array.offset + array.nbytes)
             return handle.read().decode(), array
-    if path.suffix == ".npz":
+    if begin == b"PK":
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         return str(arrays.pop("about")), arrays
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as handle:
+    with gzip.open(path, "rb") if begin == b"\x1f\x8b" else path.open("rb") as handle:
         line = handle.readline().decode().removeprefix(MARK)
         return line, handle.read().decode() if whole else ""
 
@@ -158,9 +158,9 @@ def _sum(content: Any) -> str:
     return digest.hexdigest()
 
 
-def _broken(path: Path, error: Exception) -> FormatError:
+def _broken(path: Path, error: Exception, remedy: str = AGAIN) -> FormatError:
     message = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return FormatError(f"is no whole file of refless: {message}", path=path, remedy=AGAIN)
+    return FormatError(f"is no whole file of refless: {message}", path=path, remedy=remedy)
 
 
 def _signed(record: Mapping[str, Any]) -> dict[str, Any]:

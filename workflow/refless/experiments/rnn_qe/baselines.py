@@ -16,7 +16,7 @@ import pandas as pd
 from refless.errors import FormatError
 from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
-from refless.models.baselines import Baseline, Lookup, RidgeTfidf
+from refless.models.baselines import Lookup, RidgeTfidf
 from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import (
     DataSettings,
@@ -59,9 +59,7 @@ def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
 # ---- models --------------------------------------------------------------------------------------
 
 
-def _of_words(
-    model: Callable[[], Baseline], rated: pd.DataFrame, matrix: Array, split: Split
-) -> Array:
+def _of_words(model: Callable[[], Any], rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
     """A model that reads outputs alone; those of one MR are together where it chooses a penalty."""
     train, test = rated.iloc[split.train], rated.iloc[split.test]
     groups = pd.factorize(rated["mr_key"])[0][split.train].tolist()
