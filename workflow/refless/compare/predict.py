@@ -17,7 +17,7 @@ from refless.data.wording import wording
 from refless.kernels import group_sums
 from refless.kernels._blocks import available_threads
 from refless.models import baselines
-from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
+from refless.models.delta_bleu import NOBODY, Rows, parts, scores
 from refless.models.neighbor_means import enough_evidence, means_of_sums
 from refless.models.rnn_qe.meaning import TEXT, kind_of
 
@@ -219,15 +219,12 @@ def against_references(method: str, rated: Rated, split: Split) -> Estimates:
     text's fold is its owner, so no text is scored against its own fold, or itself.
     """
     n, fold = len(rated), split.fold
-    others = rated.references or [[] for _ in range(n)]
-    extra = [text for own in others for text in own]
-    whose = np.repeat(np.arange(n), [len(own) for own in others])
-    counted = Texts([tokenize(text) for text in [*rated.texts, *extra]], max_order=2)
+    counted, whose = rated.counted
     item = rated.context if method == "delta_bleu" else None
     item = np.arange(n) if item is None else item
-    owner = np.append(fold, np.full(len(extra), NOBODY))
-    side = Rows(np.arange(n + len(extra)), owner, np.append(item, item[whose]))
-    weight = np.append(2 * rated.quality - 1, np.ones(len(extra)))
+    owner = np.append(fold, np.full(len(whose), NOBODY))
+    side = Rows(np.arange(n + len(whose)), owner, np.append(item, item[whose]))
+    weight = np.append(2 * rated.quality - 1, np.ones(len(whose)))
     found = counted.statistics(Rows(np.arange(n), fold, item), side, weight, split.folds)
     # without a reference of positive weight there is none
     score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)

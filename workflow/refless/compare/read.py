@@ -16,6 +16,7 @@ from refless.data.own import Own
 from refless.data.wording import ASIDE, numbered, numbers
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
+from refless.models.delta_bleu import Texts, tokenize
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, told_apart, unordered
 from refless.statistics import drawn_together, drawn_whole
 
@@ -69,6 +70,15 @@ class Rated:
     def ngrams(self) -> Ngrams:
         """The n-grams of all texts, counted once for every fold."""
         return Ngrams(self.texts)
+
+    @cached_property
+    def counted(self) -> tuple[Texts, Array]:
+        """The n-grams of all texts and then of their references, counted once for every fold, and
+        which text each reference is of, int64."""
+        others = self.references or []
+        texts = [*self.texts, *(text for own in others for text in own)]
+        whose = np.repeat(np.arange(len(others)), [len(own) for own in others])
+        return Texts([tokenize(text) for text in texts], max_order=2), whose
 
     @cached_property
     def drawn(self) -> tuple[Array, Array]:

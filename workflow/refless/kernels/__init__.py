@@ -41,7 +41,7 @@ KNOWS = {
     "meteor": "it compares words between blanks",
 }
 """Kernels that read the letters of a text, and what they need; encoders read any text."""
-UNREAD = 500
+UNREAD = 200
 """Texts that are compared with each other at a time, to find those that a kernel cannot read."""
 
 

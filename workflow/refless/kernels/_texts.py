@@ -3,7 +3,8 @@
 Stage: kernels (helper). In: texts as lists of words. Out: flat arrays, and where each text starts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -32,11 +33,15 @@ def number_words(
 
 
 def stems(words: Iterable[str]) -> dict[str, str]:
-    """Word -> Porter's stem by nltk, in lower case.
+    """Word -> Porter's stem by nltk, in lower case."""
+    stem = _stemmer()
+    return {word: stem(word) for word in words}
 
-    All of nltk is imported for it, as long as a kernel's other imports together: so, here.
-    """
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    """A word's stem is taken once in a process. All of nltk is imported for it, as long as a
+    kernel's other imports together: so, here."""
     from nltk.stem.porter import PorterStemmer
 
-    stem = PorterStemmer().stem
-    return {word: stem(word) for word in words}
+    return cache(PorterStemmer().stem)

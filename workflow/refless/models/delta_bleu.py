@@ -219,8 +219,8 @@ def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) 
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(totals > 0, matches / totals, 0.0)
         precision[np.abs(precision) < ROUNDING] = 0
-        if rule == "smooth":
-            lost = (totals > 0) & (precision <= 0)
+        lost = (totals > 0) & (precision <= 0)
+        if rule == "smooth" and lost.any():
             halved = np.ldexp(totals[lost], np.cumsum(lost, axis=0)[lost])
             precision[lost] = np.minimum(1 / halved, 1)
         elif rule == "floor":

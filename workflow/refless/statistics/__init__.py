@@ -1,7 +1,6 @@
-"""The statistics behind the cells: errors, correlations, bootstrap intervals, tests.
+"""The statistics behind the cells: errors, correlations, bootstrap intervals, tests. Stage: cell.
 
-Stage: cell. In: predictions and human quality, one number a candidate. Out: estimates with
-intervals. Arrays are float64; NaN marks a candidate without a prediction.
+Arrays are float64, one number a candidate; NaN marks a candidate without a prediction.
 """
 # ruff: noqa: F401
 

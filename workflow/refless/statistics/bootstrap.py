@@ -118,47 +118,43 @@ def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
     (candidates,), which is then drawn with all of them; or unit and text by `drawn_together`: a
     candidate counts as often as its unit times its text.
     """
-    if np.ndim(of) == 2:
-        yield from _both(np.asarray(of), draws, seed)
-        return
-    unit = np.arange(of) if isinstance(of, int | np.integer) else of
-    n = int(unit.max()) + 1
-    step = max(1, BLOCK // len(unit))
-    for block in [draw_weights(n, draws, seed)] if n * draws <= KEPT else _draw(n, draws, seed):
+    columns = np.atleast_2d(np.arange(of) if isinstance(of, int | np.integer) else of.T)
+    if both := len(columns) == 2:
+        columns = np.where(columns > 0, columns + np.array([[0], [columns[0].max()]]), 0)
+    n = int(columns.max()) + (not both)
+    kept = n * draws <= KEPT
+    for block in [draw_weights(n, draws, seed, both)] if kept else _draw(n, draws, seed, both):
+        step = max(1, BLOCK // columns.shape[1])
         for start in range(0, len(block), step):
             rows = block[start : start + step]
-            yield rows if unit is not of else rows[:, unit]
-
-
-def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
-    """Units and texts as often as a Poisson draw of mean 1 says, which a draw of many comes to
-    (Owen 2007, "The pigeonhole bootstrap"; Hanley & MacGibbon 2006)."""
-    units, texts = (int(column.max()) for column in of.T)
-    at = np.where(of > 0, of + np.array([0, units]), 0).T
-    generator = np.random.default_rng(seed)
-    step = max(1, BLOCK // len(of))
-    for start in range(0, draws, step):
-        drawn = generator.poisson(1.0, (min(step, draws - start), units + texts))
-        times = np.insert(drawn.astype(np.uint16), 0, 1, axis=1)
-        yield times[:, at[0]] * times[:, at[1]]
+            if both:  # what is not drawn counts once
+                rows = np.insert(rows, 0, 1, axis=1)
+                yield rows[:, columns[0]] * rows[:, columns[1]]
+            else:
+                yield rows[:, columns[0]]
 
 
 @lru_cache(maxsize=4)
-def draw_weights(n: int, draws: int, seed: int) -> Array:
+def draw_weights(n: int, draws: int, seed: int, poisson: bool = False) -> Array:
     """Weights of ``draws`` bootstrap samples of n candidates, shape (draws, n).
 
     Kept, since a table asks for the same draws for each of its rows; not to be written to.
     """
-    weights = np.concatenate([*_draw(n, draws, seed)])
+    weights = np.concatenate([*_draw(n, draws, seed, poisson)])
     weights.flags.writeable = False
     return weights
 
 
-def _draw(n: int, draws: int, seed: int) -> Iterator[Array]:
+def _draw(n: int, draws: int, seed: int, poisson: bool) -> Iterator[Array]:
+    """Blocks of weights; ``poisson`` ones of mean 1 are what a draw of many comes to (Owen 2007,
+    "The pigeonhole bootstrap"; Hanley & MacGibbon 2006)."""
     generator = np.random.default_rng(seed)
     step = max(1, BLOCK // n)
     for start in range(0, draws, step):
         rows = min(step, draws - start)
-        chosen = generator.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
-        counts = np.bincount(chosen.ravel(), minlength=rows * n)
-        yield counts.reshape(rows, n).astype(np.uint16)
+        if poisson:
+            counts = generator.poisson(1.0, (rows, n))
+        else:
+            chosen = generator.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
+            counts = np.bincount(chosen.ravel(), minlength=rows * n).reshape(rows, n)
+        yield counts.astype(np.uint16)

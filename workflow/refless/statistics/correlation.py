@@ -32,10 +32,7 @@ def spearman(prediction: Array, truth: Array) -> tuple[float, float]:
 
 
 def spearman_rows(x: Array, y: Array) -> Array:
-    """Spearman's rho of each row of ``x`` and ``y``, (..., rows, n); of ``y`` ranks are taken once.
-
-    NaN where a side is constant.
-    """
+    """Spearman's rho of each row of ``x`` and ``y``, (..., rows, n); NaN of a constant side."""
     middle = (x.shape[-1] + 1) / 2
     truth = _midranks(y) - middle  # halves, so that their moments are exact
     yy = (truth * truth).sum(axis=1)
@@ -198,9 +195,8 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
 def ratings_saved(pearson: float) -> float:
     """The share of ratings that predictions save, in [0, 1]; NaN where r is.
 
-    From n ratings y and predictions f of very many texts, mean quality is estimated as mean(y) + t
-    (mean of f over all - mean of f over the n), with a variance, at the best t, of var(y) (1 - r^2)
-    / n. Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered
-    inference", example 1 and section 6.
+    Mean quality, estimated from n ratings and predictions of very many texts, has the variance of
+    the ratings times (1 - r^2) / n. Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient
+    prediction-powered inference", example 1 and section 6.
     """
     return max(pearson, 0.0) ** 2

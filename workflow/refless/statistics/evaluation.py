@@ -48,8 +48,7 @@ def evaluate(
     p, t = prediction[covered], truth[covered]
     rho, p_value = spearman(p, t)
     if not covered.any():
-        nothing = Estimate(float("nan"))
-        return Evaluation(nothing, nothing, Estimate(0.0, 0.0, 0.0), p_value, n, 0)
+        return Evaluation(Estimate(np.nan), Estimate(np.nan), Estimate(0, 0, 0), p_value, n, 0)
     inside, errors = np.flatnonzero(covered), (p - t) ** 2
 
     def measures(weights: Array) -> Array:
@@ -58,24 +57,18 @@ def evaluate(
         rhos = np.full(len(own), np.nan) if np.isnan(rho) else weighted_spearman(p, t, own)
         return np.stack([weighted_mean(errors, own), rhos, weighted_mean(covered, weights)])
 
-    mse, rhos, coverage = bootstrap(
-        measures, draw_blocks(n if units is None else units, draws, seed)
-    )
-    return Evaluation(
-        Estimate.of(np.mean(errors), mse),
-        Estimate.of(rho, rhos),
-        Estimate.of(covered.mean(), coverage),
-        p_value,
-        n,
-        len(p),
-    )
+    drawn = draw_blocks(n if units is None else units, draws, seed)
+    values = np.mean(errors), rho, covered.mean()
+    pairs = zip(values, bootstrap(measures, drawn), strict=True)
+    mse, rhos, coverage = (Estimate.of(*own) for own in pairs)
+    return Evaluation(mse, rhos, coverage, p_value, n, len(p))
 
 
 def agreement(
     prediction: Array, truth: Array, mean: float, group: Array | None = None
 ) -> dict[str, float | None]:
-    """Pearson's r and Spearman's rho among the candidates of a ``group`` (int64), MSE, and that of
-    a ``mean`` rating, over candidates that have a prediction and a rating; None where undefined."""
+    """Pearson's r and Spearman's rho within each ``group`` (int64), MSE, and that of a ``mean``
+    rating, of candidates with a prediction and a rating; None where undefined."""
     there = ~np.isnan(prediction) & ~np.isnan(truth)
     p, t = prediction[there], truth[there]
     own = np.zeros(len(p), np.int64) if group is None else group[there]
