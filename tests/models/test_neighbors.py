@@ -161,7 +161,7 @@ def test_repeated_texts_do_not_choose_tau():
 
 
 def fitted(name: str = "bleu.char", tau: float | str = 0.1) -> NeighborsRegressor:
-    texts = [*TEXTS[:60], "Ünïcödé 😀, \"NA\"", "", "a\tb\r\n\rc"]
+    texts = [*TEXTS[:60], 'Ünïcödé 😀, "NA"', "", "a\tb\r\n\rc"]
     return NeighborsRegressor(name, tau, 2).fit(texts, [k % 5 + 0.1 for k in range(63)])
 
 

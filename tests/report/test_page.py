@@ -59,7 +59,7 @@ def entry(monkeypatch: pytest.MonkeyPatch) -> Entry:
 
 def publish(folder: Path) -> pd.DataFrame:
     tables.publish("one", table(), folder, missing=MISSING, facts={"draws": 7})
-    return tables.read_published(folder / "one.csv")
+    return tables.read_table(folder / "one.csv")
 
 
 def test_rows_without_numbers_have_a_reason(entry, tmp_path):
@@ -96,7 +96,7 @@ def test_what_is_read_back_is_what_was_printed(entry, tmp_path):
     draws = ["", packed(np.array([0.5, 0.25])), None, ""]
     tables.publish("one", table().assign(rho_draws=draws), tmp_path, facts={"draws": 7})
     assert "rho_draws" not in (tmp_path / "one.csv").read_text()
-    again = tables.read_published(tmp_path / "one.csv")["rho_draws"]
+    again = tables.read_table(tmp_path / "one.csv")["rho_draws"]
     assert again.tolist() == ["", draws[1], "", ""]
 
 
@@ -162,7 +162,7 @@ NUMBERS = {"one": {"from": "t", "column": "r", "who": "a"}}
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"who": ["a", "b"], "r": [0.98765, None], "r_low": [-0.1, None], "r_high": [1, None]}
-    monkeypatch.setattr(fill, "read_published", lambda path: pd.DataFrame(rows))
+    monkeypatch.setattr(fill, "read_table", lambda path: pd.DataFrame(rows))
 
 
 @pytest.mark.parametrize(

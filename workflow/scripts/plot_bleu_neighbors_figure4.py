@@ -5,12 +5,12 @@ from pathlib import Path
 from refless.experiments.bleu_neighbors.curves import average_annotators, read_data_sizes
 from refless.job import job
 from refless.report import figures
-from refless.report.tables import read_published
+from refless.report.tables import read_table
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     curves = read_data_sizes(given.get("sizes", []))
-    table1 = read_published(given.table[0])
+    table1 = read_table(given.table[0])
     published = {c: figures.published_points(table1, c) for c in ("spearman", "coverage")}
     figures.save(
         figures.data_size_figure(curves, params.looks, average_annotators(table1), published),

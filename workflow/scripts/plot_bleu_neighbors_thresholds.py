@@ -6,7 +6,7 @@ from refless.experiments.bleu_neighbors.curves import average_annotators, thresh
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.job import job
 from refless.report import figures
-from refless.report.tables import read_published
+from refless.report.tables import read_table
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
@@ -14,7 +14,7 @@ with job(snakemake):
     folders = dict.fromkeys(Path(path).parent for path in given.ratings)
     tasks = read_predicted(folders, given.get("predictions", []), **own)
     curves = threshold_curves(tasks, params.kernel, **own)
-    table1 = read_published(given.table[0])
+    table1 = read_table(given.table[0])
     column = "spearman" if stem.name.endswith("2") else "coverage"
     people = average_annotators(table1) if column == "spearman" else {}
     published = figures.published_points(table1, column)

@@ -5,10 +5,10 @@ from pathlib import Path
 from refless.job import job
 from refless.report import figures
 from refless.report.figures_comparison import COLUMNS, comparison_figure
-from refless.report.tables import read_published
+from refless.report.tables import read_table
 
 with job(snakemake):
-    table = read_published(snakemake.input[0])[COLUMNS]
+    table = read_table(snakemake.input[0])[COLUMNS]
     dots = table[table["pearson"].notna()]
     stem = Path(snakemake.output[0]).with_suffix("")
     figures.save(comparison_figure(dots, snakemake.params.looks), stem, dots)

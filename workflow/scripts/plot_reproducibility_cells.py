@@ -5,8 +5,8 @@ from pathlib import Path
 from refless.job import job
 from refless.report import figures
 from refless.report.figures_reproducibility import cells_figure
-from refless.report.tables import read_published
+from refless.report.tables import read_table
 
 with job(snakemake):
-    cells = read_published(snakemake.input[0])
+    cells = read_table(snakemake.input[0])
     figures.save(cells_figure(cells), Path(snakemake.output[0]).with_suffix(""), cells)

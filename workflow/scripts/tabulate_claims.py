@@ -4,10 +4,10 @@ from pathlib import Path
 
 from refless.experiments.reproducibility.claims import claims_table
 from refless.job import job
-from refless.report.tables import publish, read_published
+from refless.report.tables import publish, read_table
 
 with job(snakemake):
     params, paths = snakemake.params, map(Path, snakemake.input.tables)
-    tables = {path.stem: read_published(path) for path in paths}
+    tables = {path.stem: read_table(path) for path in paths}
     table = claims_table(params.claims, tables, params.names)
     publish("claims", table, Path(snakemake.output[0]).parent)

@@ -7,13 +7,13 @@ import pandas as pd
 from refless.experiments.reproducibility.cells import CELLS, by_table, published_cells
 from refless.job import job
 from refless.report.catalogue import catalogue
-from refless.report.tables import publish, read_published
+from refless.report.tables import publish, read_table
 
 with job(snakemake):
     parts = []
     for path in map(Path, snakemake.input.tables):
         entry = catalogue()[path.stem]
-        part = published_cells(read_published(path), entry.paper_row, entry.repeats)
+        part = published_cells(read_table(path), entry.paper_row, entry.repeats)
         parts.append(part.assign(paper=entry.paper, table=entry.name)[CELLS])
     cells = pd.concat(parts, ignore_index=True)
     for name, table in (("reproducibility", by_table(cells)), ("reproducibility_cells", cells)):

@@ -101,7 +101,7 @@ def empty_figure(reason: str = "no task with the published BLEU* kernel is there
 def published_points(table: pd.DataFrame, column: str) -> dict[str, float]:
     """Data set -> what the paper prints of BLEU Neighbors at its thresholds and on all texts.
 
-    ``table`` is table 1, as `refless.report.tables.read_published` has it.
+    ``table`` is table 1, as `refless.report.tables.read_table` has it.
     """
     own = table[(table["model"] == "bleu") & (table[f"paper_{column}"] != "")]
     return dict(zip(own["task"], own[f"paper_{column}"].astype(float), strict=True))

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from refless.errors import FormatError
-from refless.report.tables import read_published
+from refless.report.tables import read_table
 
 PLACE = re.compile(r"<!--(\w+)-->(.*?)<!--/-->", re.DOTALL)
 NUMBER = re.compile(r"-?\d+(?:\.(\d+))?(%?)")
@@ -35,7 +35,7 @@ def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) ->
         if name not in numbers:
             raise FormatError(f"there is no number {name}", remedy="add it to numbers.yaml")
         row = dict(numbers[name])
-        table, column = read_published(tables / f"{row.pop('from')}.csv"), row.pop("column")
+        table, column = read_table(tables / f"{row.pop('from')}.csv"), row.pop("column")
         for key, value in row.items():
             table = table[table[key].fillna("").astype(str) == str(value)]
         columns = [column] + [f"{column}_{end}" for end in ("low", "high") if "(" in text]

@@ -18,7 +18,7 @@ from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
 from refless.report.render import VERDICTS, Part, page, parts_of
-from refless.report.tables import read_published, read_record
+from refless.report.tables import read_record, read_table
 from refless.store.code import PACKAGE, code_sum
 from refless.store.files import write_text
 from refless.store.sealed import read_beside, record_of, write_beside
@@ -109,7 +109,7 @@ def _provenance() -> dict[str, Any]:
 
 def _counts(results: Path, names: Iterable[str]) -> dict[str, int]:
     """Verdict -> number of published cells, of the tables behind the first screen's figures."""
-    tables = [read_published(results / f"tables/{name}.csv") for name in names]
+    tables = [read_table(results / f"tables/{name}.csv") for name in names]
     return {
         verdict: sum(int((table["agreement"] == verdict).sum()) for table in tables)
         for verdict in VERDICTS
@@ -121,7 +121,7 @@ def _items(entry: Entry, results: Path, abouts: Mapping[str, Mapping[str, Any]])
     label = f"{entry.item}: {entry.content}"
     caption = abouts[entry.name]["caption"] if entry.table else entry.caption
     if entry.table:
-        table = read_published(results / f"tables/{entry.name}.csv")
+        table = read_table(results / f"tables/{entry.name}.csv")
         yield Item(entry, entry.name, label, caption, parts_of(entry, table))
     if entry.figure:
         drawn = ("-drawn", ", drawn") if entry.table else ("", "")

@@ -67,7 +67,7 @@ def publish(
     write_beside(stem.with_suffix(".json"), about, sums)
 
 
-def read_published(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path) -> pd.DataFrame:
     """The table of a CSV by `publish`, if it is the one that was written.
 
     Published values are as they were printed (0.50 has two digits), words never NaN. Intervals and
@@ -83,7 +83,7 @@ def read_published(path: str | Path) -> pd.DataFrame:
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
-    """The record beside a CSV by `publish`; errors as of `read_published`."""
+    """The record beside a CSV by `publish`; errors as of `read_table`."""
     path = Path(path)
     return read_beside(path.with_suffix(".json"), path.name)
 

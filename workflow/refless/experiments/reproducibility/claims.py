@@ -35,7 +35,7 @@ def claims_table(
 ) -> pd.DataFrame:
     """A row a claim, as `COLUMNS`.
 
-    tables : by name, by `refless.report.tables.read_published`
+    tables : by name, by `refless.report.tables.read_table`
     names : what a claim calls a data set, such as the paper's name of it -> its name here
     """
     rows = []

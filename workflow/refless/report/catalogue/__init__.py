@@ -103,13 +103,3 @@ def catalogue() -> dict[str, Entry]:
         name: Entry(**{"name": name, "table": not told.get("figure"), **told})
         for name, told in entries.items()
     }
-
-
-def tables() -> list[str]:
-    """The names of all tables."""
-    return [name for name, entry in catalogue().items() if entry.table]
-
-
-def figures() -> list[str]:
-    """The names of all figures."""
-    return [name for name, entry in catalogue().items() if entry.figure]
