@@ -16,7 +16,7 @@ and the third pass looks up stems in WordNet instead of words.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -49,14 +49,14 @@ def index(
     Raises KernelError: there is no WordNet.
     """
     old = name == "meteor.nltk35"
-    others = _wordnet(find(wordnet), old).synonyms if synonyms is None else synonyms.get
+    others = _synonyms(find(wordnet), old) if synonyms is None else synonyms.get
     return Index(len(training), partial(_blocks, training, old, others))
 
 
 @lru_cache(maxsize=2)
-def _wordnet(place: Path, insist: bool) -> WordNet:
-    """Read once in a process, however many lists of texts are compared."""
-    return WordNet(place, insist=insist)
+def _synonyms(place: Path, insist: bool) -> Callable[[str], Iterable[str]]:
+    """WordNet is read, and a word is looked up, once in a process."""
+    return cache(WordNet(place, insist=insist).synonyms)
 
 
 def resources(name: str, *, wordnet: str | Path | None = None) -> dict[str, str]:
