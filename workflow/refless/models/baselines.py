@@ -16,7 +16,7 @@ Array = np.ndarray
 
 FOLDS, MANY = 3, 5000
 """On which a penalty is chosen; from so many training examples on, one of them is enough."""
-EXACT, NEAR = 1e-12, 1e-3
+EXACT, NEAR = 1e-12, 1e-5
 """The solver's tolerance for estimates, which shall not depend on the machine, and for choosing."""
 
 
