@@ -121,18 +121,27 @@ def test_scores_together_are_worth_more_than_each(rated):
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 
 
-@pytest.mark.parametrize(
-    ("name", "texts", "lost"),
-    [
-        ("rouge_l.stem", ["всё хорошо", "good", "ดี", "!?", ""], 4),
-        ("bleu.char", ["всё хорошо", "good one", "no", "", "ok"], 3),
-        ("bleu.word", ["всё очень хорошо здесь", "good"], 1),
-    ],
-)
-def test_texts_that_are_not_similar_to_themselves(name, texts, lost):
-    number, said = unread(name, texts * 30)
-    assert number == lost * 30
-    assert said.startswith(f"{name} reads {number} of {30 * len(texts)} texts")
+ODD = [
+    "всё очень хорошо здесь",
+    "good one",
+    "no",
+    "",
+    "ดี",
+    "!?",
+    "K a\x1fb c",
+    "ok  ",
+    " \n ",
+    "a b c d",
+]
+
+
+@pytest.mark.parametrize("name", ["rouge_l.stem", "bleu.char", "bleu.word", "meteor.nltk39"])
+def test_texts_that_are_not_similar_to_themselves(name):
+    options = {"synonyms": {}} if "meteor" in name else {}
+    lost = int((np.diag(kernel(name, ODD, ODD, **options)) == 0).sum())
+    number, said = unread(name, ODD)
+    assert number == lost > 0
+    assert said.startswith(f"{name} reads {lost} of {len(ODD)} texts")
 
 
 def test_the_learning_curve_rises_to_what_all_ratings_give(rated):

@@ -78,7 +78,7 @@ def require_readable(model: NeighborsRegressor, texts: Sequence[str]) -> None:
     """Say how many texts a kernel cannot read; KernelError if these are most of them."""
     from refless.kernels import unread
 
-    lost, said = unread(model.kernel, texts, **dict(model.options or {}))
+    lost, said = unread(model.kernel, texts)
     if 2 * lost > len(texts):
         remedy = "take another --kernel, such as bleu.char, or embedding.MODEL for short texts"
         raise KernelError(said, remedy=remedy)

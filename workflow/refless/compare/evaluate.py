@@ -149,7 +149,7 @@ def _unreadable(rated: Rated, settings: Settings) -> dict[Key, str]:
     """Kernels that cannot read most of the texts, and why."""
     found = {}
     for name in settings.kernels:
-        number, said = unread(name, rated.texts, **settings.options.get(name, {}))
+        number, said = unread(name, rated.texts)
         if 2 * number > len(rated):
             found[NEIGHBORS, name] = said
     return found

@@ -16,7 +16,7 @@ and the third pass looks up stems in WordNet instead of words.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 from refless.kernels._blocks import Fill, Index, even_blocks
 from refless.kernels._compiled import compiled
 from refless.kernels._texts import number_words, starts_of, stems
-from refless.kernels.wordnet import WordNet, content_sum, find
+from refless.kernels.wordnet import WordNet, content_sum
 
 WIDTH = 16384
 """Training texts in a block."""
@@ -49,14 +49,8 @@ def index(
     Raises KernelError: there is no WordNet.
     """
     old = name == "meteor.nltk35"
-    others = _synonyms(find(wordnet), old) if synonyms is None else synonyms.get
+    others = WordNet(wordnet, insist=old).synonyms if synonyms is None else synonyms.get
     return Index(len(training), partial(_blocks, training, old, others))
-
-
-@lru_cache(maxsize=2)
-def _synonyms(place: Path, insist: bool) -> Callable[[str], Iterable[str]]:
-    """WordNet is read, and a word is looked up, once in a process."""
-    return cache(WordNet(place, insist=insist).synonyms)
 
 
 def resources(name: str, *, wordnet: str | Path | None = None) -> dict[str, str]:
