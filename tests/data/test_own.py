@@ -72,10 +72,10 @@ def test_every_format_gives_the_same_rows(tmp_path, name):
 @pytest.mark.parametrize(
     ("rows", "texts"),
     [
-        ('"say ""hi"""\t1\nplain\t1\n', ['say "hi"', "plain"]),
-        ('"hi"\t1\nplain\t1\n', ["hi", "plain"]),
-        ('"hi"\t1\nplain\t1\nso\t1\n', ['"hi"', "plain", "so"]),
+        ('"say ""hi"""\t1\nplain\t1\n', ['say "hi"', "plain"]),  # as pandas writes it
+        ('"hi"\t1\n5" or so\t1\n', ["hi", '5" or so']),
         ('"open\t1\n"shut"\t1\n', ['"open', '"shut"']),
+        ('"hi" he said\t1\n"shut"\t1\n', ['"hi" he said', '"shut"']),
         ("a\u2028b\t1\n=cmd()\t1\n", ["a\u2028b", "=cmd()"]),
     ],
 )
@@ -171,6 +171,7 @@ BAD = [  # name, content, line, columns that are named
     ("x.csv", 'text,quality\n"a\nb",x\n"c",1\n', 2, ["quality"]),
     ("x.csv", b"text,quality\nb,2\n\xff,1\n", 3, []),
     ("x.csv", "text;quality\na;1\n", None, ["quality"]),
+    ("x.tsv", 'text\tquality\n"a\tb"\t1\n', 2, ["row"]),
     ("x.csv", "text,text,quality\na,b,1\n", None, ["text"]),
     ("x.csv", "text,quality,references\na,1,[b\n", 2, ["references"]),
     ("x.csv", "text,quality,rater\na,1,ann\nb,2,\n", 3, ["rater"]),
@@ -224,6 +225,9 @@ def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path):
 def test_plain_lines_are_texts(tmp_path):
     path = write(tmp_path / "x.txt", "one\n\n\tthree\n")
     assert read_texts(path).columns["text"] == ["one", "", "\tthree"]
+    for name in ("x.tsv", "x.csv"):  # of one column
+        column = read_texts(write(tmp_path / name, "text\none\n\n'three\n\n"))
+        assert (column.columns["text"], column.lines) == (["one", "", "'three"], [2, 3, 4])
     with pytest.raises(FormatError):
         read_texts(path, need=["system"])
 
