@@ -17,9 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
-from refless.errors import ReflessError, SettingError, SourceError
+from refless.errors import ReflessError, SourceError
 from refless.store.files import file_sum, whole_file
 
 log = logging.getLogger(__name__)
@@ -63,19 +62,13 @@ def read_sources() -> dict[str, Source]:
 @dataclass(frozen=True)
 class Places:
     """Where to look for raw files: the data directory, the folder for those placed by hand, a
-    mirror (a directory or a base URL, or empty), and whether public URLs may be asked."""
+    mirror (a directory, or a base URL of http or https, or empty), and whether public URLs may be
+    asked."""
 
     data: Path = Path("resources/data")
     manual: Path = Path("resources/manual")
     mirror: str = ""
     network: bool = True
-
-    def __post_init__(self) -> None:
-        scheme, is_url, _ = self.mirror.partition("://")
-        if is_url and scheme.lower() not in ("http", "https"):
-            remedy = "set REFLESS_MIRROR, or mirror: in the configuration, to one of these"
-            message = f"the mirror {self.mirror} is neither a directory nor a URL of http or https"
-            raise SettingError(message, remedy=remedy)
 
     @property
     def folders(self) -> list[Path]:
@@ -111,7 +104,6 @@ def fetch(source: Source, places: Places) -> Path:
         except (OSError, SourceError) as error:
             why = error.strerror if isinstance(error, OSError) else error.message
             tried.append(f"{place}: {why}")
-            log.warning("%s", tried[-1])
     if not places.network:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     by_hand = f"get it by hand ({source.url or source.about}) and put it at"
@@ -179,14 +171,6 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
     for name, path in files.items():
         sums[name] = verify(path, table[name]) if name in table else file_sum(path)
     return sums
-
-
-def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check the WordNet that kernels are computed with, of each kernel's options; SourceError if it
-    is another."""
-    for own in options.values():
-        if "wordnet" in own:
-            verify(own["wordnet"], read_sources()[WORDNET])
 
 
 def main(logged: str, *names: str) -> None:

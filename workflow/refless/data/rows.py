@@ -201,8 +201,8 @@ def _tsv_rows(lines: list[tuple[int, str]]) -> Rows:
 
 
 def _filled(rows: Rows) -> Rows:
-    """Without blank lines; but in one column, such a line is an empty text if it is not the last."""
-    names = next((fields for _, fields in rows if fields), [])
-    if len(names) == 1:
+    """Without blank lines; but in one column, one that is not the last is an empty text."""
+    header = next((fields for _, fields in rows if fields), None)
+    if header and len(header) == 1:
         rows = [(line, fields or [""]) for line, fields in rows[:-1]] + rows[-1:]
     return [(line, fields) for line, fields in rows if fields]
