@@ -26,11 +26,9 @@ log = logging.getLogger(__name__)
 WORDNET = "nltk/wordnet.zip"
 """What METEOR is computed with."""
 CHUNK = 1 << 16
-LIMIT = 256 * 2**20  # bytes of a raw file whose size is not known; the largest has 11 MB
+LIMIT = 256 * 2**20  # bytes of a raw file; the largest has 11 MB
 DEADLINE = 600.0  # seconds for one address
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and without a byte
-ATTEMPTS = 3  # where a connection fails, or the server is in trouble
-PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may soon be over
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,6 @@ class Source:
     path: str
     url: str = ""
     sha256: str = ""
-    bytes: int | None = None
     members: tuple[str, ...] = ()
     about: str = ""
 
@@ -52,7 +49,7 @@ def read_sources() -> dict[str, Source]:
     with open(Path(beside, "sources.csv"), newline="", encoding="utf-8") as handle:
         return {
             row["path"]: Source(
-                *(row["path"], row["url"], row["sha256"], int(row["bytes"] or 0) or None),
+                *(row["path"], row["url"], row["sha256"]),
                 *(tuple(row["members"].split()), row["description"]),
             )
             for row in csv.DictReader(handle)
@@ -93,14 +90,11 @@ def fetch(source: Source, places: Places) -> Path:
     local: list[Path | str] = [folder / source.path for folder in places.folders]
     for place in local + places.addresses(source):
         try:
-            most = source.bytes or LIMIT
-            content = place.read_bytes() if isinstance(place, Path) else _download(place, most)
+            content = place.read_bytes() if isinstance(place, Path) else _download(place)
             with whole_file(target) as partial:
                 partial.write_bytes(content)
                 verify(partial, source)
             return target
-        except FileNotFoundError:
-            tried.append(f"{place}: not there")
         except (OSError, SourceError) as error:
             why = error.strerror if isinstance(error, OSError) else error.message
             tried.append(f"{place}: {why}")
@@ -112,33 +106,21 @@ def fetch(source: Source, places: Places) -> Path:
     raise SourceError(said, path=source.path, remedy=remedy)
 
 
-def _download(url: str, most: int) -> bytes:
-    """What an address has; SourceError where it cannot give it, or gives more than ``most``."""
+def _download(url: str) -> bytes:
     import requests
-    from requests.adapters import HTTPAdapter, Retry
     from urllib3.exceptions import HTTPError
 
-    retry = Retry(
-        ATTEMPTS - 1,
-        backoff_factor=1,
-        status_forcelist=PASSING,
-        raise_on_status=False,
-        respect_retry_after_header=False,  # a server may ask for hours
-    )
     until, content = time.monotonic() + DEADLINE, bytearray()
     try:
-        with requests.Session() as session:
-            session.mount("http://", HTTPAdapter(max_retries=retry))
-            session.mount("https://", HTTPAdapter(max_retries=retry))
-            with session.get(url, stream=True, timeout=TIMEOUT) as answer:
-                answer.raise_for_status()
-                # read1 returns what has come: read would wait for a whole chunk, past any deadline.
-                while chunk := answer.raw.read1(CHUNK, decode_content=True):
-                    content += chunk
-                    if len(content) > most:
-                        raise SourceError(f"is longer than the {most:,} bytes that it may have")
-                    if time.monotonic() > until:
-                        raise SourceError(f"was given up after {len(content):,} bytes: too slow")
+        with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
+            answer.raise_for_status()
+            # read1 returns what has come: read would wait for a whole chunk, past any deadline.
+            while chunk := answer.raw.read1(CHUNK, decode_content=True):
+                content += chunk
+                if len(content) > LIMIT:
+                    raise SourceError(f"is longer than the {LIMIT:,} bytes that it may have")
+                if time.monotonic() > until:
+                    raise SourceError(f"was given up after {len(content):,} bytes: too slow")
     except (OSError, HTTPError) as error:  # those of requests are OSErrors
         raise SourceError(f"{type(error).__name__}: {error}") from error
     return bytes(content)
