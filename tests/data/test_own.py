@@ -105,11 +105,12 @@ def test_letters_are_composed_once(tmp_path):
 
 
 def test_references_and_scores(tmp_path):
-    header = "text\tquality\treference1\treference_2\treferences\treference_id\tscore_J\n"
-    path = write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')
-    assert rows_of(read_ratings([path])) == [
-        {"text": "t", "quality": 1, "references": ["a", "b"], "score_J": 0.5},
+    path = write(tmp_path / "x.tsv", 'text\tquality\treferences\nt\t1\t["b", ""]\nu\t2\t\n')
+    other = write(tmp_path / "y.csv", "text,quality,score_J\nv,3,0.5\n")
+    assert rows_of(read_ratings([path, other])) == [
+        {"text": "t", "quality": 1, "references": ["b"], "score_J": None},
         {"text": "u", "quality": 2, "references": [], "score_J": None},
+        {"text": "v", "quality": 3, "references": [], "score_J": 0.5},
     ]
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 RATED = ("text", "context", "mr", "system", "rater", "references")
 LARGEST = 1e100
 """Ratings beyond this cannot be squared and added up."""
-_MANY = re.compile(r"score_.+|reference(_?\d+)?")
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -84,7 +83,7 @@ def _references(value: Any) -> list[str]:
     value = value or []
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError('are no JSON list of texts, as ["one", "two"]')
-    return list(map(_text, value))
+    return [_text(text) for text in value if text]
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -99,7 +98,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "references": _references,
 }
 NAMES = tuple(READERS)
-"""Columns that can be read, besides ``reference*`` and ``score_*``."""
+"""Columns that can be read, besides ``score_*``."""
 
 
 def _reader(column: str) -> Callable[[Any], Any]:
@@ -115,7 +114,7 @@ def _read_columns(
     """Read columns of a file, and find its bad rows.
 
     read, need : names that are read if they are there, and that must be, besides ``text``; with
-        ``references``, also ``reference*`` and ``score_*``
+        ``references``, also ``score_*``
     columns : a name of `NAMES` -> what the file calls it
     """
     own = {theirs: name for name, theirs in columns.items()}
@@ -125,8 +124,9 @@ def _read_columns(
         names.append(own.get(theirs, "" if name in columns else name))
     need = ["text", *need]
     wanted = {*read, *need}
-    many = "references" in wanted
-    used = [name for name in names if name in wanted or (many and _MANY.fullmatch(name))]
+    if "references" in wanted:
+        wanted |= {name for name in names if name.startswith("score_")}
+    used = [name for name in names if name in wanted]
     if lost := [name for name in dict.fromkeys([*need, *columns, *used]) if names.count(name) != 1]:
         asked = ", ".join(repr(columns.get(name, name)) for name in lost)
         there = ", ".join(map(shorten, file.names[:60]))
@@ -241,17 +241,11 @@ def read_ratings(
 
 
 def _one_table(files: Sequence[File]) -> dict[str, list[Any]]:
-    """The columns of all files, one behind the other; all references in one column."""
-    names = dict.fromkeys(name for file in files for name in file.columns)
-    table: dict[str, list[Any]] = {name: [] for name in names}
+    """The columns of all files, one behind the other."""
+    table: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}
     for file in files:
         for name, values in table.items():
-            missing = math.nan if _reader(name) is _number else ""
-            values += file.columns.get(name, [missing] * len(file.lines))
-    if listed := [name for name in names if name.startswith("reference")]:
-        parts = zip(*map(table.pop, listed), strict=True)
-        each = [[own if isinstance(own, list) else [own] for own in row] for row in parts]
-        table["references"] = [[text for own in row for text in own if text] for row in each]
+            values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
     return table
 
 
