@@ -199,7 +199,7 @@ def read_ratings(
     """
     faults, files = Faults(), []
     need = [*need, "rater"] if center else need
-    for path in [Path("-")] if list(paths) == ["-"] else files_of(paths):
+    for path in files_of(paths):
         files.append(file := read_file(path, format, faults))
         _read_columns(file, (*RATED, rated), need, columns or {}, faults)
     table, where = _one_table(files), [(file.path, line) for file in files for line in file.lines]

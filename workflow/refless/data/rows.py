@@ -83,18 +83,22 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """The files, each once; of a folder, those whose endings tell a table, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        tables = [p for p in inside if p.name[0] != "." and _format(p, "lines") != "lines"]
-        if path.is_dir() and not tables:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = [own for own in sorted(path.iterdir()) if own.name[0] != "."]
+        tables = [own for own in inside if _format(own) not in ("", "lines")]
+        if not tables:
             message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
             raise FormatError(message, path=path, remedy="name the files one by one")
-        found += tables if path.is_dir() else [path]
+        found += tables
     return list(dict.fromkeys(found))
 
 
-def _format(path: Path, default: str) -> str:
+def _format(path: Path) -> str:
+    """What a file's ending tells; nothing if it is another."""
     name = path.stem if path.suffix.lower() == ".gz" else path.name
-    return ENDINGS.get(Path(name).suffix.lower(), default)
+    return ENDINGS.get(Path(name).suffix.lower(), "")
 
 
 def read_file(path: str | Path, format: str, faults: Faults) -> File:
@@ -102,7 +106,7 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
     TSV."""
     name = "standard input" if str(path) == "-" else str(path)
     text, digest = _content(path, name)
-    format = format or _format(Path(path), "tsv")
+    format = format or _format(Path(path)) or "tsv"
     rows, names, objects = _rows(text, format, name), [], format == "jsonl"
     if rows and not objects:
         names = rows.pop(0)[1]
