@@ -195,7 +195,7 @@ def test_what_the_file_has_besides_stays(capsys):
         '[{"id": 7, "text": "abcde", "more": [1]},\n {"text": "x", "note": ["\\ud83d"]}]'
     )
     assert score("--tau", 0.9, outputs="m.json") == 0
-    first, second = json.loads(capsys.readouterr().out)
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["more"] == [1]
     assert second == {"text": "x", "note": ["\ud83d"], "prediction": None, "neighbors": 0}
     Path("m.csv").write_text("7, text,,\n1,abcde,more,still\n2,x,,\n")  # columns without a name

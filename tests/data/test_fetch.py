@@ -18,7 +18,7 @@ from refless.data import encoders
 from refless.data import fetch as fetching
 from refless.data.encoders import fetch_encoder, folder_of, has_encoder, lacking, why_not
 from refless.data.fetch import Places, Source, fetch, read_sources, verify
-from refless.errors import KernelError, OutputError, Reason, SettingError, SourceError
+from refless.errors import KernelError, OutputError, Reason, SourceError
 from refless.kernels._registry import KERNELS
 from tests.kernels.test_bertscore import fake_model
 
@@ -44,7 +44,6 @@ def send(body: bytes, status: int = 200, **headers: str) -> Answer:
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """A web server on this machine; each address has a list of answers, the last one repeats."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(fetching, "ATTEMPTS", 2)
     site = SimpleNamespace(answers={}, asked=[], released=threading.Event())
 
     class Handler(BaseHTTPRequestHandler):
@@ -72,9 +71,9 @@ def places(tmp_path: Path) -> Places:
     return Places(data=tmp_path / "data", manual=tmp_path / "manual")
 
 
-def source(url: str = "", **changes: Any) -> Source:
-    known = {"sha256": hashlib.sha256(CONTENT).hexdigest(), "bytes": len(CONTENT)}
-    return Source(NAME, url, about="worksheet 0x88", **(known | changes))
+def source(url: str = "") -> Source:
+    known = hashlib.sha256(CONTENT).hexdigest()
+    return Source(NAME, url, known, about="worksheet 0x88")
 
 
 def put(directory: Path, content: bytes = CONTENT, name: str = NAME) -> Path:
@@ -94,9 +93,6 @@ def files_in(directory: Path) -> list[str]:
         ([send(CONTENT)], 1),
         ([send(b"", status=302, Location="/b")], 2),
         ([send(gzip.compress(CONTENT), Content_Encoding="gzip")], 1),
-        ([send(b"", status=503), send(CONTENT)], 2),
-        # a server that asks for hours is not obeyed
-        ([send(b"", status=429, Retry_After="3600"), send(CONTENT)], 2),
     ],
 )
 def test_right_bytes_arrive_under_the_final_name_and_nothing_else(site, places, answers, asked):
@@ -112,7 +108,7 @@ def test_right_bytes_arrive_under_the_final_name_and_nothing_else(site, places, 
     ("answer", "said"),
     [
         (send(CONTENT[::-1]), "instead of"),
-        (send(CONTENT + b"x"), "longer"),
+        (send(CONTENT + b"x"), "instead of"),
         (send(CONTENT[:-1], Content_Length=str(len(CONTENT))), "IncompleteRead"),
         (send(b"", status=404), "404"),
         (send(b"", status=500), "500"),
@@ -134,7 +130,6 @@ def test_what_is_not_the_file_is_refused(site, places, answer, said):
         ("TIMEOUT", (20.0, 0.3), "timed out"),
         ("DEADLINE", 0.3, "too slow"),
         ("LIMIT", 500_000, "longer"),
-        ("ATTEMPTS", 1, "ConnectionError"),
     ],
 )
 def test_a_server_that_does_not_finish_is_given_up(site, places, monkeypatch, limit, value, said):
@@ -145,13 +140,12 @@ def test_a_server_that_does_not_finish_is_given_up(site, places, monkeypatch, li
 
     site.answers["/a"] = [drip]
     monkeypatch.setattr(fetching, limit, value)
-    base = "http://127.0.0.1:1" if limit == "ATTEMPTS" else site.base
     with pytest.raises(SourceError, match=said):
-        fetch(source(base + "/a", bytes=None), places)
+        fetch(source(site.base + "/a"), places)
     assert files_in(places.data) == []
 
 
-def test_places_are_tried_in_their_order(site, places, tmp_path, caplog):
+def test_places_are_tried_in_their_order(site, places, tmp_path):
     site.answers = {"/a": [send(CONTENT)], f"/mirror/{NAME}": [send(CONTENT)]}
     by_hand, mirrored = put(places.manual), put(tmp_path / "a mirror")
 
@@ -171,7 +165,6 @@ def test_places_are_tried_in_their_order(site, places, tmp_path, caplog):
     assert asked_anew(site.base + "/mirror/") == [f"/mirror/{NAME}"]
     mirrored.write_bytes(b"wrong")
     assert asked_anew(tmp_path / "a mirror") == ["/a"]
-    assert str(mirrored) in caplog.text
     # what is there already is neither looked for nor replaced
     assert asked("") == []
     (places.data / NAME).write_bytes(b"mine")
@@ -187,10 +180,12 @@ def test_what_can_be_had_nowhere_names_every_place(site, places):
     for place in (places.manual / NAME, places.data / "none" / NAME):
         assert str(place) in caught.value.message
     assert site.asked == []
+    with pytest.raises(SourceError, match="ConnectionError"):
+        fetch(source("http://127.0.0.1:1/a"), places)
     with pytest.raises(SourceError, match="worksheet 0x88"):
         fetch(source(), places)
-    with pytest.raises(SettingError, match="s3://bucket"):
-        Places(mirror="s3://bucket")
+    with pytest.raises(SourceError, match=f"s3://bucket/{NAME}"):
+        fetch(source(), replace(places, mirror="s3://bucket"))
 
 
 def test_what_cannot_be_written_or_read_is_named(places):

@@ -72,10 +72,10 @@ def test_every_format_gives_the_same_rows(tmp_path, name):
 @pytest.mark.parametrize(
     ("rows", "texts"),
     [
-        ('"say ""hi"""\t1\nplain\t1\n', ['say "hi"', "plain"]),
-        ('"hi"\t1\nplain\t1\n', ["hi", "plain"]),
-        ('"hi"\t1\nplain\t1\nso\t1\n', ['"hi"', "plain", "so"]),
+        ('"say ""hi"""\t1\nplain\t1\n', ['say "hi"', "plain"]),  # as pandas writes it
+        ('"hi"\t1\n5" or so\t1\n', ["hi", '5" or so']),
         ('"open\t1\n"shut"\t1\n', ['"open', '"shut"']),
+        ('"hi" he said\t1\n"shut"\t1\n', ['"hi" he said', '"shut"']),
         ("a\u2028b\t1\n=cmd()\t1\n", ["a\u2028b", "=cmd()"]),
     ],
 )
@@ -105,16 +105,17 @@ def test_letters_are_composed_once(tmp_path):
 
 
 def test_references_and_scores(tmp_path):
-    header = "text\tquality\treference1\treference_2\treferences\treference_id\tscore_J\n"
-    path = write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')
-    assert rows_of(read_ratings([path])) == [
-        {"text": "t", "quality": 1, "references": ["a", "b"], "score_J": 0.5},
+    path = write(tmp_path / "x.tsv", 'text\tquality\treferences\nt\t1\t["b", ""]\nu\t2\t\n')
+    other = write(tmp_path / "y.csv", "text,quality,score_J\nv,3,0.5\n")
+    assert rows_of(read_ratings([path, other])) == [
+        {"text": "t", "quality": 1, "references": ["b"], "score_J": None},
         {"text": "u", "quality": 2, "references": [], "score_J": None},
+        {"text": "v", "quality": 3, "references": [], "score_J": 0.5},
     ]
 
 
 RATED = """text,quality,system,context,rater
-yes,4,A,Where to?,ann
+yes,4,A,where  to,ann
 no,1,A,q,ann
 yes ,5,A,where to,bob
 yes,5,B,q,bob
@@ -134,7 +135,7 @@ def test_raters_of_a_text_are_averaged(tmp_path):
 
 
 def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
-    path = write(tmp_path / "x.csv", RATED + "yes,1,A,where to?,bob\u00a0\n")
+    path = write(tmp_path / "x.csv", RATED + "yes,1,A,where to,bob\u00a0\n")
     with pytest.raises(FormatError, match="--repeated-ratings mean") as caught:
         read_ratings([path])
     assert caught.value.line == 8
@@ -171,6 +172,7 @@ BAD = [  # name, content, line, columns that are named
     ("x.csv", 'text,quality\n"a\nb",x\n"c",1\n', 2, ["quality"]),
     ("x.csv", b"text,quality\nb,2\n\xff,1\n", 3, []),
     ("x.csv", "text;quality\na;1\n", None, ["quality"]),
+    ("x.tsv", 'text\tquality\n"a\tb"\t1\n', 2, ["row"]),
     ("x.csv", "text,text,quality\na,b,1\n", None, ["text"]),
     ("x.csv", "text,quality,references\na,1,[b\n", 2, ["references"]),
     ("x.csv", "text,quality,rater\na,1,ann\nb,2,\n", 3, ["rater"]),
@@ -214,16 +216,12 @@ def test_all_faults_come_at_once_one_line_each(tmp_path):
         assert f"{path}:{place} of 1,204" in line
 
 
-def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path):
-    path = write(tmp_path / "x.csv", "text,quality,rater\na,1,ann\na,2,bob\n")
-    with pytest.raises(FormatError, match="rater"):
-        read_texts(path, ["quality"])
-    assert len(read_texts(path).rows) == 2
-
-
 def test_plain_lines_are_texts(tmp_path):
     path = write(tmp_path / "x.txt", "one\n\n\tthree\n")
     assert read_texts(path).columns["text"] == ["one", "", "\tthree"]
+    for name in ("x.tsv", "x.csv"):  # of one column
+        column = read_texts(write(tmp_path / name, "text\none\n\n'three\n\n"))
+        assert (column.columns["text"], column.lines) == (["one", "", "'three"], [2, 3, 4])
     with pytest.raises(FormatError):
         read_texts(path, need=["system"])
 

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from refless.data.fetch import verify_resources
+from refless.data.fetch import WORDNET, verified
 from refless.data.task import read_whole_task
 from refless.experiments.comparison import compare_task
 from refless.job import job
 
 with job(snakemake):
     params = snakemake.params
-    verify_resources(params.options)
+    for options in params.options.values():
+        if "wordnet" in options:
+            verified({WORDNET: options["wordnet"]})
     compare_task(
         snakemake.output[0],
         read_whole_task(Path(snakemake.input.ratings[0]).parent),

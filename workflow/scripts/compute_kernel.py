@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from refless.data.fetch import verify_resources
+from refless.data.fetch import WORDNET, verified
 from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.neighbors import write_kernel
 from refless.job import job
 
 with job(snakemake):
     name, options = snakemake.wildcards.kernel, dict(snakemake.params.options)
-    verify_resources({name: options})
+    if "wordnet" in options:
+        verified({WORDNET: options["wordnet"]})
     write_kernel(
         snakemake.output[0],
         read_whole_task(Path(snakemake.input.ratings[0]).parent),

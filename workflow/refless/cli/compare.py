@@ -24,7 +24,7 @@ METEOR = "meteor.nltk35"
 
 def add(parser: options.Parser) -> None:
     said = "text, quality; and, as far as there are any, context, mr, system, references (a JSON"
-    said += " list, or reference1, reference2, ...), score_<name> (somebody else's score)"
+    said += " list), score_<name> (somebody else's score)"
     options.add_ratings(parser, said)
     parser.add_argument("--out", metavar="DIR", help="a folder for tables and a report")
     parser.add_argument("--scale", **options.SCALE)

@@ -74,17 +74,16 @@ def check_out(out: str, *inputs: str | None) -> Path:
 
 
 def with_columns(file: File, added: DataFrame) -> str:
-    """A file with further columns, in its own format; of plain lines, a TSV of these alone. None
-    becomes an empty field, or null in JSON; lists become JSON. Raises FormatError: a column is
-    there already."""
+    """A file with further columns, in its own format (JSON Lines for all JSON); of plain lines, a
+    TSV of these alone. None becomes an empty field, or null in JSON; lists become JSON. Raises
+    FormatError: a column is there already."""
     plain = file.format == "lines"
     if not plain and (clash := [name for name in added if name in file.names]):
         raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
     rows = added.to_dict("records")
-    if file.format in ("jsonl", "array"):
-        each = [_json(own | more) for own, more in zip(file.rows, rows, strict=True)]
-        whole = file.format == "array"
-        return "[" + ",\n".join(each) + "]\n" if whole else "".join(f"{row}\n" for row in each)
+    if file.format == "jsonl":
+        each = zip(file.rows, rows, strict=True)
+        return "".join(f"{_json(own | more)}\n" for own, more in each)
     shown = [list(added), *([_shown(value) for value in row.values()] for row in rows)]
     given = [[]] * len(shown) if plain else [file.names, *file.rows]
     table = [own + more for own, more in zip(given, shown, strict=True)]

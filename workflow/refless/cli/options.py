@@ -27,7 +27,7 @@ def pair(text: str) -> tuple[str, str]:
 
 def _column(text: str) -> tuple[str, str]:
     name, theirs = pair(text)
-    if name not in NAMES and not name.startswith(("score_", "reference")):
+    if name not in NAMES and not name.startswith("score_"):
         known = ", ".join(NAMES)
         raise argparse.ArgumentTypeError(f"{text}: NAME is one of {known}, score_...")
     return name, theirs

@@ -17,9 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
-from refless.errors import ReflessError, SettingError, SourceError
+from refless.errors import ReflessError, SourceError
 from refless.store.files import file_sum, whole_file
 
 log = logging.getLogger(__name__)
@@ -27,11 +26,9 @@ log = logging.getLogger(__name__)
 WORDNET = "nltk/wordnet.zip"
 """What METEOR is computed with."""
 CHUNK = 1 << 16
-LIMIT = 256 * 2**20  # bytes of a raw file whose size is not known; the largest has 11 MB
+LIMIT = 256 * 2**20  # bytes of a raw file; the largest has 11 MB
 DEADLINE = 600.0  # seconds for one address
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and without a byte
-ATTEMPTS = 3  # where a connection fails, or the server is in trouble
-PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may soon be over
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,6 @@ class Source:
     path: str
     url: str = ""
     sha256: str = ""
-    bytes: int | None = None
     members: tuple[str, ...] = ()
     about: str = ""
 
@@ -53,7 +49,7 @@ def read_sources() -> dict[str, Source]:
     with open(Path(beside, "sources.csv"), newline="", encoding="utf-8") as handle:
         return {
             row["path"]: Source(
-                *(row["path"], row["url"], row["sha256"], int(row["bytes"] or 0) or None),
+                *(row["path"], row["url"], row["sha256"]),
                 *(tuple(row["members"].split()), row["description"]),
             )
             for row in csv.DictReader(handle)
@@ -63,19 +59,13 @@ def read_sources() -> dict[str, Source]:
 @dataclass(frozen=True)
 class Places:
     """Where to look for raw files: the data directory, the folder for those placed by hand, a
-    mirror (a directory or a base URL, or empty), and whether public URLs may be asked."""
+    mirror (a directory, or a base URL of http or https, or empty), and whether public URLs may be
+    asked."""
 
     data: Path = Path("resources/data")
     manual: Path = Path("resources/manual")
     mirror: str = ""
     network: bool = True
-
-    def __post_init__(self) -> None:
-        scheme, is_url, _ = self.mirror.partition("://")
-        if is_url and scheme.lower() not in ("http", "https"):
-            remedy = "set REFLESS_MIRROR, or mirror: in the configuration, to one of these"
-            message = f"the mirror {self.mirror} is neither a directory nor a URL of http or https"
-            raise SettingError(message, remedy=remedy)
 
     @property
     def folders(self) -> list[Path]:
@@ -100,18 +90,14 @@ def fetch(source: Source, places: Places) -> Path:
     local: list[Path | str] = [folder / source.path for folder in places.folders]
     for place in local + places.addresses(source):
         try:
-            most = source.bytes or LIMIT
-            content = place.read_bytes() if isinstance(place, Path) else _download(place, most)
+            content = place.read_bytes() if isinstance(place, Path) else _download(place)
             with whole_file(target) as partial:
                 partial.write_bytes(content)
                 verify(partial, source)
             return target
-        except FileNotFoundError:
-            tried.append(f"{place}: not there")
         except (OSError, SourceError) as error:
             why = error.strerror if isinstance(error, OSError) else error.message
             tried.append(f"{place}: {why}")
-            log.warning("%s", tried[-1])
     if not places.network:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     by_hand = f"get it by hand ({source.url or source.about}) and put it at"
@@ -120,33 +106,21 @@ def fetch(source: Source, places: Places) -> Path:
     raise SourceError(said, path=source.path, remedy=remedy)
 
 
-def _download(url: str, most: int) -> bytes:
-    """What an address has; SourceError where it cannot give it, or gives more than ``most``."""
+def _download(url: str) -> bytes:
     import requests
-    from requests.adapters import HTTPAdapter, Retry
     from urllib3.exceptions import HTTPError
 
-    retry = Retry(
-        ATTEMPTS - 1,
-        backoff_factor=1,
-        status_forcelist=PASSING,
-        raise_on_status=False,
-        respect_retry_after_header=False,  # a server may ask for hours
-    )
     until, content = time.monotonic() + DEADLINE, bytearray()
     try:
-        with requests.Session() as session:
-            session.mount("http://", HTTPAdapter(max_retries=retry))
-            session.mount("https://", HTTPAdapter(max_retries=retry))
-            with session.get(url, stream=True, timeout=TIMEOUT) as answer:
-                answer.raise_for_status()
-                # read1 returns what has come: read would wait for a whole chunk, past any deadline.
-                while chunk := answer.raw.read1(CHUNK, decode_content=True):
-                    content += chunk
-                    if len(content) > most:
-                        raise SourceError(f"is longer than the {most:,} bytes that it may have")
-                    if time.monotonic() > until:
-                        raise SourceError(f"was given up after {len(content):,} bytes: too slow")
+        with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
+            answer.raise_for_status()
+            # read1 returns what has come: read would wait for a whole chunk, past any deadline.
+            while chunk := answer.raw.read1(CHUNK, decode_content=True):
+                content += chunk
+                if len(content) > LIMIT:
+                    raise SourceError(f"is longer than the {LIMIT:,} bytes that it may have")
+                if time.monotonic() > until:
+                    raise SourceError(f"was given up after {len(content):,} bytes: too slow")
     except (OSError, HTTPError) as error:  # those of requests are OSErrors
         raise SourceError(f"{type(error).__name__}: {error}") from error
     return bytes(content)
@@ -179,14 +153,6 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
     for name, path in files.items():
         sums[name] = verify(path, table[name]) if name in table else file_sum(path)
     return sums
-
-
-def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check the WordNet that kernels are computed with, of each kernel's options; SourceError if it
-    is another."""
-    for own in options.values():
-        if "wordnet" in own:
-            verify(own["wordnet"], read_sources()[WORDNET])
 
 
 def main(logged: str, *names: str) -> None:

@@ -8,14 +8,12 @@ once, a line for each column and fault, before a heavy package is imported.
 from __future__ import annotations
 
 import json
-import logging
 import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -23,20 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refless.data.rows import Faults, File, files_of, read_file, shorten
-from refless.data.wording import wording
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-log = logging.getLogger(__name__)
-
-NAMES = ("text", "quality", "weight", "context", "mr", "system", "rater", "id", "references")
-"""Columns that can be read, besides ``reference*`` and ``score_*``."""
 RATED = ("text", "context", "mr", "system", "rater", "references")
 LARGEST = 1e100
 """Ratings beyond this cannot be squared and added up."""
-_MANY = re.compile(r"score_.+|reference(_?\d+)?")
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -63,11 +55,10 @@ def _words(value: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    return plain(_words(value))
+    return _plain(_words(value))
 
 
-def plain(text: str) -> str:
-    """A name, or a text as its ratings are put together: blanks do not count."""
+def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -76,14 +67,12 @@ def _number(value: Any) -> float:
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     number = math.nan
-    if not isinstance(value, bool) and not re.search(r"_|[^\0-\x7f]", str(value)):
+    if not isinstance(value, bool) and "_" not in str(value):
         with suppress(ValueError, OverflowError, TypeError):
             number = float(value)
     if not abs(number) <= LARGEST:
-        what = "words" if isinstance(value, str) and value.strip().isalpha() else "no numbers"
-        raise ValueError(
-            f"are {what}: write numbers like 3 or 0.25, and leave what is missing empty"
-        )
+        what = "are no numbers: write them like 3 or 0.25, and leave what is missing empty"
+        raise ValueError(what)
     return number
 
 
@@ -94,15 +83,26 @@ def _references(value: Any) -> list[str]:
     value = value or []
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError('are no JSON list of texts, as ["one", "two"]')
-    return list(map(_text, value))
+    return [_text(text) for text in value if text]
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "text": _text,
+    "quality": _number,
+    "weight": _number,
+    "context": _words,
+    "mr": _words,
+    "system": _name,
+    "rater": _name,
+    "id": _name,
+    "references": _references,
+}
+NAMES = tuple(READERS)
+"""Columns that can be read, besides ``score_*``."""
 
 
 def _reader(column: str) -> Callable[[Any], Any]:
-    if column in ("quality", "weight") or column.startswith("score_"):
-        return _number
-    if column in ("system", "rater", "id"):
-        return _name
-    return {"text": _text, "references": _references}.get(column, _words)
+    return READERS.get(column, _number if column.startswith("score_") else _words)
 
 
 # ---- files -------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _read_columns(
     """Read columns of a file, and find its bad rows.
 
     read, need : names that are read if they are there, and that must be, besides ``text``; with
-        ``references``, also ``reference*`` and ``score_*``
+        ``references``, also ``score_*``
     columns : a name of `NAMES` -> what the file calls it
     """
     own = {theirs: name for name, theirs in columns.items()}
@@ -124,8 +124,9 @@ def _read_columns(
         names.append(own.get(theirs, "" if name in columns else name))
     need = ["text", *need]
     wanted = {*read, *need}
-    many = "references" in wanted
-    used = [name for name in names if name in wanted or (many and _MANY.fullmatch(name))]
+    if "references" in wanted:
+        wanted |= {name for name in names if name.startswith("score_")}
+    used = [name for name in names if name in wanted]
     if lost := [name for name in dict.fromkeys([*need, *columns, *used]) if names.count(name) != 1]:
         asked = ", ".join(repr(columns.get(name, name)) for name in lost)
         there = ", ".join(map(shorten, file.names[:60]))
@@ -160,10 +161,6 @@ def read_texts(
     there = {name: theirs for name, theirs in (columns or {}).items() if theirs in names}
     _read_columns(file, read, need, there, faults)
     faults.check()
-    if "quality" in file.columns and ("rater" in there or "rater" in map(str.casefold, names)):
-        message = "has the columns rater and quality: each row would count as a text of its own"
-        remedy = "give each text once, with the mean of its ratings and no column rater"
-        raise FormatError(message, path=file.path, remedy=remedy)
     return file
 
 
@@ -192,7 +189,7 @@ def read_ratings(
     need: Sequence[str] = ("quality",),
 ) -> Own:
     """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
-    one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
+    one text if all else in them is equal, blanks aside.
 
     format, columns, need : as of `read_file` and `_read_columns`
     scale : lowest and highest rating that there can be
@@ -201,12 +198,10 @@ def read_ratings(
     rated : the column with ratings
     """
     faults, files = Faults(), []
-    for path in [Path("-")] if list(paths) == ["-"] else files_of(paths):
+    need = [*need, "rater"] if center else need
+    for path in files_of(paths):
         files.append(file := read_file(path, format, faults))
         _read_columns(file, (*RATED, rated), need, columns or {}, faults)
-        taken = {*file.columns, *(columns or {}).values()}
-        if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
-            log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
     table, where = _one_table(files), [(file.path, line) for file in files for line in file.lines]
     ratings = table.pop(rated, [math.nan] * len(where))
     raters = table.pop("rater", [])
@@ -230,11 +225,6 @@ def read_ratings(
             faults.add(*where[row], "rater", what, rater)
         given.setdefault((number, rater), []).append(rating)
     faults.check()
-    told = ", ".join(file.path for file in files)
-    if not where:
-        raise FormatError("has no rows", path=told, remedy="give it rated texts, one a row")
-    if center and not raters:
-        raise FormatError("has no column rater", path=told, remedy="leave out --center-raters")
 
     import pandas as pd
 
@@ -251,26 +241,16 @@ def read_ratings(
 
 
 def _one_table(files: Sequence[File]) -> dict[str, list[Any]]:
-    """The columns of all files, one behind the other; all references in one column."""
-    names = dict.fromkeys(name for file in files for name in file.columns)
-    table: dict[str, list[Any]] = {name: [] for name in names}
+    """The columns of all files, one behind the other."""
+    table: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}
     for file in files:
         for name, values in table.items():
-            missing = math.nan if _reader(name) is _number else ""
-            values += file.columns.get(name, [missing] * len(file.lines))
-    if listed := [name for name in names if name.startswith("reference")]:
-        parts = zip(*map(table.pop, listed), strict=True)
-        each = [[own if isinstance(own, list) else [own] for own in row] for row in parts]
-        table["references"] = [[text for own in row for text in own if text] for row in each]
+            values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
     return table
 
 
 def _texts_of(table: Mapping[str, list[Any]]) -> list[int]:
     """The number of each row's text, where rows of raters are put together."""
-    same, spaced = cache(wording), cache(plain)
-    forms = [
-        [same(value) if name == "context" else spaced(str(value)) for value in values]
-        for name, values in table.items()
-    ]
+    forms = [[_plain(str(value)) for value in values] for values in table.values()]
     first: dict[Any, int] = {}
     return [first.setdefault(key, len(first)) for key in zip(*forms, strict=True)]

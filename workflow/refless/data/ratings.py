@@ -9,6 +9,7 @@ the last bits of a mean): ``id`` of the text, ``rater``, ``label`` on the source
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -65,22 +66,19 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     (mean rating) and ``n_ratings``. Its system is the one at its place, or all of the row's where
     these are not as many.
     """
-    if "item" not in texts or not texts["item"].str.contains("+", regex=False).any():
+    if "item" not in texts:
         return texts
     items = [names.split("+") for names in texts["item"]]
-    authors = [_authors(*row) for row in zip(items, texts["system"], strict=True)]
-    lists = {"item": pd.Series(items, texts.index), "system": pd.Series(authors, texts.index)}
+    systems = [names.split("+") for names in texts["system"]]
+    for row, own in enumerate(items):
+        if len(systems[row]) != len(own):
+            systems[row] = [texts["system"].iloc[row]] * len(own)
+    lists: dict[str, Any] = {"item": items, "system": systems}
     apart = texts.assign(**lists, shared=[len(own) > 1 for own in items])
     apart = apart.explode(["item", "system"], ignore_index=True)
-    shared, own = apart.pop("shared"), ratings.groupby("item")["rating"]
-    number = apart["item"].map(own.size()).fillna(0).astype(int)
+    shared, rated = apart.pop("shared"), ratings.groupby("item")["rating"]
     return apart.assign(
-        id=apart["item"].where(shared, apart["id"]),
-        quality=apart["item"].map(own.mean()).where(shared, apart["quality"]),
-        n_ratings=number.where(shared, apart["n_ratings"]),
+        id=apart["item"],
+        quality=apart["item"].map(rated.mean()).where(shared, apart["quality"]),
+        n_ratings=apart["item"].map(rated.size()).fillna(0).astype(int),
     )
-
-
-def _authors(items: list[str], system: str) -> list[str]:
-    names = system.split("+") if len(items) > 1 else [system]
-    return names if len(names) == len(items) else [system] * len(items)

@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import io
 import json
-import re
 import sys
 import zlib
 from collections.abc import Iterable
@@ -26,16 +25,15 @@ OTHERS = {
     b"\xd0\xcf\x11\xe0": ("an Excel file", "save it as CSV (UTF-8)"),
     b"PAR1": ("a Parquet file", "write it as CSV or JSON Lines"),
 }
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 Rows = list[tuple[int, Any]]  # on which line each begins, and its fields or its JSON value
 
 
 @dataclass
 class File:
-    """A file as it was read: ``format``, of `FORMATS` or ``array`` (a JSON array); ``sum``, SHA-256
-    of its bytes; ``names`` of columns, or all keys of JSON; ``rows``, lists of fields or JSON
-    objects, and the lines on which they begin; the ``columns`` that `refless.data.own` read."""
+    """A file as it was read: ``format``, of `FORMATS`; ``sum``, SHA-256 of its bytes; ``names`` of
+    columns, or all keys of JSON; ``rows``, lists of fields or JSON objects, and the lines on which
+    they begin (of an array their numbers); the ``columns`` that `refless.data.own` read."""
 
     path: str
     format: str
@@ -85,18 +83,22 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """The files, each once; of a folder, those whose endings tell a table, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        tables = [p for p in inside if p.name[0] != "." and _format(p, "lines") != "lines"]
-        if path.is_dir() and not tables:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = [own for own in sorted(path.iterdir()) if own.name[0] != "."]
+        tables = [own for own in inside if _format(own) not in ("", "lines")]
+        if not tables:
             message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
             raise FormatError(message, path=path, remedy="name the files one by one")
-        found += tables if path.is_dir() else [path]
+        found += tables
     return list(dict.fromkeys(found))
 
 
-def _format(path: Path, default: str) -> str:
+def _format(path: Path) -> str:
+    """What a file's ending tells; nothing if it is another."""
     name = path.stem if path.suffix.lower() == ".gz" else path.name
-    return ENDINGS.get(Path(name).suffix.lower(), default)
+    return ENDINGS.get(Path(name).suffix.lower(), "")
 
 
 def read_file(path: str | Path, format: str, faults: Faults) -> File:
@@ -104,11 +106,10 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
     TSV."""
     name = "standard input" if str(path) == "-" else str(path)
     text, digest = _content(path, name)
-    format = format or _format(Path(path), "tsv")
-    if format == "jsonl" and text.lstrip()[:1] == "[":
-        format = "array"
-    rows, objects = _rows(text, format, name), format in ("jsonl", "array")
-    names = [] if objects or not rows else rows.pop(0)[1]
+    format = format or _format(Path(path)) or "tsv"
+    rows, names, objects = _rows(text, format, name), [], format == "jsonl"
+    if rows and not objects:
+        names = rows.pop(0)[1]
     faults.rows[name] = len(rows)
     good: Rows = []
     for line, row in rows:
@@ -121,11 +122,11 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
             faults.add(name, line, "row", what, f"{len(row)} fields")
         else:
             good.append((line, row))
-    if objects and not good:
-        faults.check()
-        raise FormatError("has no rows", path=name, remedy="give it texts, one a row")
     if objects:
         names = list(dict.fromkeys(key for _, row in good for key in row))
+    if not names:
+        faults.check()
+        raise FormatError("has no rows", path=name, remedy="give it texts, one a row")
     return File(name, format, digest, names, [row for _, row in good], [line for line, _ in good])
 
 
@@ -152,16 +153,16 @@ def _content(path: str | Path, name: str) -> tuple[str, str]:
 
 
 def _rows(text: str, format: str, path: str) -> Rows:
-    """Each row with its line (in a JSON array, its number), the header of a table first."""
-    lines = text.removesuffix("\n").split("\n")
+    """Each row with its line, the header of a table first."""
+    lines = list(enumerate(text.removesuffix("\n").split("\n"), 1))
     if format == "csv":
-        return _csv_rows(text, path)
+        return _filled(_csv_rows(text, path))
     if format == "tsv":
-        return _tsv_rows(lines)
+        return _filled(_tsv_rows(lines))
     if format == "lines":
-        return [(0, ["text"]), *((number, [line]) for number, line in enumerate(lines, 1) if text)]
-    if format == "jsonl":
-        return [(number, _value(line)) for number, line in enumerate(lines, 1) if line.strip()]
+        return [(0, ["text"]), *((number, [line]) for number, line in lines if text)]
+    if not text.lstrip().startswith("["):
+        return [(number, _value(line)) for number, line in lines if line.strip()]
     try:
         return list(enumerate(json.loads(text), 1))
     except (ValueError, RecursionError) as error:
@@ -182,8 +183,7 @@ def _csv_rows(text: str, path: str) -> Rows:
     rows: Rows = []
     try:
         for fields in parsed:
-            if fields:
-                rows.append((start, fields))
+            rows.append((start, fields))
             start = parsed.line_num + 1
     except csv.Error as error:
         remedy = "mend it: a quote is left open, or stands once in a text, or the file is cut"
@@ -192,19 +192,21 @@ def _csv_rows(text: str, path: str) -> Rows:
     return rows
 
 
-def _tsv_rows(lines: list[str]) -> Rows:
-    """A field has neither tabs nor line breaks. Quotes around fields are removed if none is left
-    open, and some have doubled quotes inside or they are half as many as the rows."""
-    rows = [line.split("\t") for line in lines]
-    begun = [one for row in rows for one in row if one[:1] == '"']
-    some = any('""' in one[1:-1] for one in begun) or 2 * len(begun) >= len(rows) - 1
-    quoted = some and all(map(_QUOTED.fullmatch, begun))
-    found: Rows = []
-    for number, row in enumerate(rows, 1):
-        # a blank line is a row if it is the whole of a text, and not the end of the file
-        if row == [""] and (len(rows[0]) > 1 or number == len(rows)):
-            continue
-        if quoted:
-            row = [one[1:-1].replace('""', '"') if one[:1] == '"' else one for one in row]
-        found.append((number, row))
-    return found
+def _tsv_rows(lines: list[tuple[int, str]]) -> Rows:
+    """A line a row; quotes are characters, unless all of them enclose fields without tabs."""
+    csv.field_size_limit(sys.maxsize)
+    raw = [(number, line.split("\t") if line else []) for number, line in lines]
+    try:
+        rows = [(n, next(csv.reader([line], delimiter="\t", strict=True))) for n, line in lines]
+    except csv.Error:
+        return raw
+    tabs = any("\t" in field for _, fields in rows for field in fields)
+    return raw if tabs else rows
+
+
+def _filled(rows: Rows) -> Rows:
+    """Without blank lines; but in one column, one that is not the last is an empty text."""
+    header = next((fields for _, fields in rows if fields), None)
+    if header and len(header) == 1:
+        rows = [(line, fields or [""]) for line, fields in rows[:-1]] + rows[-1:]
+    return [(line, fields) for line, fields in rows if fields]
