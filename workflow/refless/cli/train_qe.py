@@ -42,4 +42,4 @@ def run(arguments: argparse.Namespace) -> None:
     ends = f"{model.scale.low:g} to {model.scale.high:g}"
     read = f"mr or context read as {model.meanings}" if model.reads_meanings else "no mr or context"
     files.tell(f"{len(texts)} rated texts, scale {ends}, {read}")
-    files.tell(f"on {model.about['tested']}: {files.measures_line(model.about['worth'])}")
+    files.tell(f"tested on {model.about['tested']}: {files.measures_line(model.about['worth'])}")

@@ -109,7 +109,7 @@ def fit(
     new = new and any(map(str.strip, meanings))
     given = scale.given_back(within(prediction))
     about = {
-        "trained": {**asdict(how), "texts": len(texts), "different": different},
+        "trained": {**asdict(how), "texts": len(texts)},
         "worth": agreement(given, ratings, float(ratings.mean()), fold),
         "tested": "new texts of new MRs or contexts" if new else "new texts",
         "versions": versions(["refless", "torch", "numpy"]),
