@@ -321,14 +321,6 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
     assert [round(value / 20) for value in found] == [0, 1, 2, 1]  # a new one has the mean
 
 
-def test_a_model_says_what_it_is_without_torch(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
-    assert main(["qe", "--card"]) == 0
-    card = json.loads(capsys.readouterr().out)
-    assert card["data"]["name"] == "nem"
-    assert card["worth"]["n"] == card["trained"]["texts"]
-
-
 @needs_torch
 def test_a_network_is_trained_and_rates(capsys):
     given = rows(60, system=False, references=False, score_judge=False)
@@ -336,13 +328,13 @@ def test_a_network_is_trained_and_rates(capsys):
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
     told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz", "--width", "8"]
     assert main(told) == 0
-    assert "scale 1 to 5, context read as text" in capsys.readouterr().err
+    assert "scale 1 to 5, mr or context read as text" in capsys.readouterr().err
     assert main(["qe", "--model", "mine.npz", "--outputs", "new.jsonl"]) == 0
     said = capsys.readouterr()
     found = [json.loads(line) for line in said.out.splitlines()]
-    assert all(1 <= row["raw"] <= 5 for row in found)
-    assert "2 of 3 texts are among the texts that it was trained on" in said.err
-    assert "1 of 3 texts have no context" in said.err
+    assert all(1 <= row["prediction"] <= 5 for row in found)
+    assert "2 of 3 texts are among" in said.err
+    assert "squared error" in said.err
 
 
 OUTPUTS = ["the cat sat on the mat today", "there is a dog in the yard"]

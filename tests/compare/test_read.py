@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from refless.compare.read import Rated, agreement, of_own
-from refless.compare.splits import FOLDS, Split, all_splits, assigned, repeated
+from refless.compare.splits import FOLDS, Split, all_splits, repeated
 from refless.data.own import read_ratings
+from refless.data.wording import in_folds
 from refless.errors import FormatError
 from tests.compare.made_up import rows, write
 
@@ -187,5 +188,5 @@ def test_few_groups_and_groups_of_one_text_are_no_split(group):
 def test_folds_are_of_about_equal_size(seed):
     generator = np.random.default_rng(seed)
     group = np.unique(generator.integers(0, 40, 200), return_inverse=True)[1]
-    sizes = np.bincount(assigned(group, generator))
+    sizes = np.bincount(in_folds(group, 5, generator))
     assert sizes.max() - sizes.min() <= np.bincount(group).max()

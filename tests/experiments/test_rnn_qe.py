@@ -19,20 +19,22 @@ from refless.experiments.rnn_qe.baselines import (
     MODELS,
     SCALE,
     TAUS,
+    estimated,
     learning_curve,
     outputs,
     to_scale,
     write_outputs,
 )
-from refless.experiments.rnn_qe.curve import draw, trained_curve
 from refless.experiments.rnn_qe.runs import COLUMNS, write_predictions
 from refless.experiments.rnn_qe.tables import (
     Gathered,
+    data_size,
     gather,
     measured,
     results,
     table1,
     table2,
+    trained_curve,
     williams_p,
     write_tables,
 )
@@ -40,6 +42,7 @@ from refless.kernels import kernel
 from refless.models.rnn_qe import names
 from refless.models.rnn_qe.data import cross_validation
 from refless.models.rnn_qe.names import CROSS
+from refless.report.figures import learning_curve_figure
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
 from refless.store import sealed
@@ -76,14 +79,14 @@ def test_each_output_has_its_part_and_predictions_of_test_parts_alone():
 def test_a_model_never_uses_the_ratings_of_what_it_predicts(model):
     rating = RATING.copy()
     rating[FOLDS[2].test] = 1.0
-    changed = MODELS[model](RATED.assign(median_quality=rating), MATRIX, FOLDS[2])
-    np.testing.assert_array_equal(MODELS[model](RATED, MATRIX, FOLDS[2]), changed)
+    changed = estimated(model, RATED.assign(median_quality=rating), MATRIX, FOLDS[2])
+    np.testing.assert_array_equal(estimated(model, RATED, MATRIX, FOLDS[2]), changed)
 
 
 def test_a_look_up_is_the_mean_training_rating_of_the_same_output():
     split, words = FOLDS[0], RATED["words"].to_numpy(copy=True)
     words[split.test[0]] = "not said before"
-    found = MODELS["lookup"](RATED.assign(words=words), MATRIX, split)
+    found = estimated("lookup", RATED.assign(words=words), MATRIX, split)
     assert np.isnan(found[0])
     for row, value in zip(split.test[1:], found[1:], strict=True):
         same = [k for k in split.train if words[k] == words[row]]
@@ -107,7 +110,7 @@ def test_bleu_neighbors_takes_the_tau_that_is_best_on_the_validation_part():
         return float(stats.pearsonr(given, truth)[0] + stats.spearmanr(given, truth)[0])
 
     expected = predict(split.test, max(TAUS, key=worth))
-    np.testing.assert_allclose(MODELS["bleu_neighbors"](RATED, MATRIX, split), expected)
+    np.testing.assert_allclose(estimated("bleu_neighbors", RATED, MATRIX, split), expected)
 
 
 def test_the_learning_curve_ends_at_the_whole():
@@ -116,7 +119,7 @@ def test_the_learning_curve_ends_at_the_whole():
     assert curve["size"].iloc[0] == 50
     raw = np.full(500, np.nan)
     for split in FOLDS:
-        raw[split.test] = MODELS["bleu_neighbors"](RATED, MATRIX, split)
+        raw[split.test] = estimated("bleu_neighbors", RATED, MATRIX, split)
     expected = stats.pearsonr(to_scale(raw), RATING)[0]
     assert curve["pearson"].iloc[-1] == pytest.approx(expected)
 
@@ -388,13 +391,14 @@ def test_shipped_numbers_give_the_tables(shipped):
     assert set(fourth["source"]) | set(fifth["source"]) == {"shipped"}
 
 
-def test_the_figure_is_drawn_from_what_is_shipped(shipped):
+def test_the_figure_has_what_is_shipped(shipped):
     found, folder = shipped
     smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
     curve = sealed.read(SHIPPED / "curve.csv").content
     given = Gathered(found.outputs, smaller, [], {})
     table = read(folder, 3)
-    _, drawn = draw(curve, given, table)
+    drawn = data_size(curve, given, table)
+    assert len(learning_curve_figure(drawn, table).axes) == 2
     rows = drawn.set_index(["model", "size"])
     whole = table.set_index(["setup", "schedule"]).loc[("1", "short"), "pearson"]
     assert rows.loc[("rnn_qe", 1476), "pearson"] == pytest.approx(whole)

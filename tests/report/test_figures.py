@@ -13,8 +13,6 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.experiments.rnn_qe.curve import draw
-from refless.experiments.rnn_qe.tables import gather
 from refless.report import figures
 from refless.report.figures_comparison import comparison_figure
 from refless.report.figures_delta_bleu import delta_bleu_figure
@@ -205,7 +203,7 @@ def test_published_cells_have_a_panel_a_kind_of_measure():
         lambda: comparison_figure(compared().iloc[:0], LOOKS),
         lambda: delta_bleu_figure(pd.DataFrame({"task": []}), LOOKS),
         lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours"])),
-        lambda: draw(None, gather(None, {}, []), pd.DataFrame())[0],
+        lambda: figures.learning_curve_figure(pd.DataFrame(), pd.DataFrame()),
     ],
 )
 def test_without_numbers_a_figure_says_so(draw):

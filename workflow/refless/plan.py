@@ -22,7 +22,7 @@ from refless.data import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason, ReflessError
 from refless.kernels.bertscore import in_package, model_name
-from refless.models.rnn_qe.names import NAMES, hours
+from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
@@ -369,10 +369,11 @@ def _whole(path: Path, sha256: str) -> Path:
 
 def opening_line(trained: Collection[str]) -> str:
     """What a run says before it trains RNN-QE: an entry of `NAMES` for each job."""
-    networks = sum(NAMES[name].networks for name in trained)
+    each = [NAMES[name] for name in trained]
+    networks, hours = sum(one.networks for one in each), sum(one.hours for one in each)
     return (
         f"refless: trains {networks} networks of RNN-QE in {len(trained)} jobs, about"
-        f" {hours(trained):.1f} hours of one core (without: make, or train: never below rnn_qe)"
+        f" {hours:.1f} hours of one core (without: make, or train: never below rnn_qe)"
     )
 
 

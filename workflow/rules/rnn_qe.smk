@@ -12,8 +12,8 @@ for TASK in RATED:
     QE_DATA |= SETTINGS.experiment(TASK, "rnn_qe").model_dump(include={"domain", "system"})
 QE_PREDICTIONS = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
 QE_TRAININGS = {
-    name: there(QE_PREDICTIONS, name=name, seed=qe.seeds_of(name, RNN_QE.seeds))
-    for name in qe.NAMES
+    name: there(QE_PREDICTIONS, name=name, seed=of.seeds(RNN_QE.seeds))
+    for name, of in qe.NAMES.items()
 }
 QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
 QE_CURVE = {name: paths for name, paths in QE_TRAININGS.items() if name.startswith(qe.CURVE)}
@@ -55,7 +55,7 @@ rule train_rnn_qe:
     resources:
         gpu=0 if RNN_QE.device == "cpu" else 1,
         mem_mb=3000,
-        runtime=lambda wildcards: 30 + int(180 * qe.hours([wildcards.name])),
+        runtime=lambda wildcards: 30 + int(120 * qe.NAMES[wildcards.name].hours),
     params:
         rated=RATED,
         references=REFERENCES,
@@ -106,7 +106,6 @@ rule rnn_qe_data_size:
         "../../envs/refless.yaml"
     params:
         predictions=QE_CURVE,
-        missing=missing("results/rnn_qe/curve.csv"),
         code=code("plot_rnn_qe_data_size.py"),
     script:
         "../scripts/plot_rnn_qe_data_size.py"

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.curve import draw
-from refless.experiments.rnn_qe.tables import gather
+from refless.experiments.rnn_qe.tables import data_size, gather
 from refless.job import job
 from refless.report import figures
 from refless.report.tables import read_table
@@ -12,7 +11,7 @@ from refless.store import sealed
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     outputs, curve = (next(iter(found), None) for found in (files.outputs, files.curve))
-    given = gather(outputs, params.predictions, params.missing)
-    own = sealed.read(curve).content if curve else None
-    figure, drawn = draw(own, given, read_table(files.table))
+    given, table = gather(outputs, params.predictions), read_table(files.table)
+    drawn = data_size(sealed.read(curve).content if curve else None, given, table)
+    figure = figures.learning_curve_figure(drawn, table)
     figures.save(figure, Path(snakemake.output[0]).with_suffix(""), drawn)

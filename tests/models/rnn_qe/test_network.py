@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded
-from refless.models.rnn_qe.data import Split, read
+from refless.models.rnn_qe.data import read
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
-from refless.models.rnn_qe.scale import HALF_POINTS, Scale
+from refless.models.rnn_qe.scale import half_points, within
 from refless.store import sealed
 from tests.models.rnn_qe.test_data import small
 
@@ -19,15 +18,8 @@ pytest.importorskip("torch", reason="make torch")
 import torch
 
 from refless.models.rnn_qe import network, own, training
-from refless.models.rnn_qe.own import How, cross_validated, fit, groups, parted, worth
-from refless.models.rnn_qe.saved import (
-    Model,
-    card,
-    load_model,
-    read_model,
-    save_model,
-    shipped_model,
-)
+from refless.models.rnn_qe.own import How, cross_validated, fit, groups, parted
+from refless.models.rnn_qe.saved import Model, load_model, save_model, shipped_model
 
 LOSSES = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
 """Losses of three passes of the hand-written GRU, from the same start over the same batches."""
@@ -81,13 +73,14 @@ def test_a_seed_decides_all_numbers():
     assert not np.allclose(one, other)
 
 
-@pytest.mark.parametrize("scale", [HALF_POINTS, Scale(step=None)])
-def test_the_best_pass_over_rated_rows_predicts(scale):
+@pytest.mark.parametrize("rounded", [half_points, within])
+def test_the_best_pass_over_rated_rows_predicts(rounded):
     data = Encoded(small(150))
-    made, best = training.fit(data, Schedule(1, 4, 0.02, 10), 3, 8, scale=scale)
-    assert training.validated(made, data, scale) == pytest.approx(best["score"])
-    data.rating = np.full(150, 3.0)
-    assert training.validated(made, data, scale) == -2  # undefined
+    made, best = training.fit(data, Schedule(1, 4, 0.02, 10), 3, 8, rounded=rounded)
+    assert training.validated(made, data, rounded) == pytest.approx(best["score"])
+    for undefined in (3.0, np.nan):
+        data.rating = np.full(150, undefined)
+        assert training.validated(made, data, rounded) == -2
 
 
 def test_a_plateau_ends_training(monkeypatch):
@@ -128,44 +121,16 @@ def model() -> Model:
     return fit(*rated(120), How(width=8), (0, 100))
 
 
-def test_what_a_test_part_holds_is_not_learned_from():
-    (texts, mrs, ratings), all_rows = rated(60), np.arange(60)
-    table = read(mrs, texts, "slots").assign(median_quality=ratings)
-    split = Split(*np.split(all_rows, [30, 45]), all_rows[:30])
-    how = How(width=4, errors=True)
-    prediction, _, (data,) = cross_validated(table, [split], how)
-    assert np.isnan(prediction[:45]).all()
-    assert not np.isnan(prediction[45:]).any()
-    assert (len(data.rows("train")), len(data.rows("pretrain"))) == (30, 150)
-    changed = ratings.copy()
-    changed[45:] = changed[45:][::-1]
-    again, *_ = cross_validated(table.assign(median_quality=changed), [split], how)
-    np.testing.assert_array_equal(prediction, again)
-
-
-def test_worth_is_that_of_scipy():
-    generator = np.random.default_rng(0)
-    truth = generator.normal(size=50)
-    prediction, each = truth + generator.normal(size=50), np.arange(50)
-    found = worth(prediction, truth, each, each)
-    expected = {
-        "spearman": scipy.stats.spearmanr(prediction, truth).statistic,
-        "pearson": scipy.stats.pearsonr(prediction, truth).statistic,
-        "mse": np.mean((prediction - truth) ** 2),
-        "mse_of_the_mean": truth.var(),
-    }
-    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-4)
-    assert worth(np.ones(50), truth, each, each)["spearman"] is None
-    # outputs of one MR are drawn together
-    twice = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.repeat(each, 2), np.arange(100))
-    assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
-    assert worth(prediction, truth, each % 9, each)["spearman_high"] is None  # too few
-    # predictions that are the mean of the other folds fall as ratings rise, among all texts
-    fold = np.arange(60) % 5
-    ratings, rows = generator.normal(0.5 * fold, 1), np.arange(60)
-    away = np.array([ratings[fold != k].mean() for k in fold]) + generator.normal(0, 1e-3, 60)
-    assert worth(away, ratings, rows, rows)["spearman"] < -0.4
-    assert abs(worth(away, ratings, rows, rows, fold)["spearman"]) < 0.25
+def test_what_a_fold_holds_is_not_learned_from():
+    (texts, mrs, ratings), fold = rated(60), np.arange(60) % 4
+    table, how = read(mrs, texts, "slots").assign(median_quality=ratings), How(width=4, errors=True)
+    prediction, _, data = cross_validated(table, fold, how)
+    assert {(len(one.rows("train")), len(one.rows("pretrain"))) for one in data} == {(30, 150)}
+    changed = np.where(fold == 2, ratings[::-1], ratings)
+    again, *_ = cross_validated(table.assign(median_quality=changed), fold, how)
+    same = again == prediction
+    assert same[fold == 2].all()
+    assert not same[fold == 3].any()
 
 
 def test_what_texts_have_in_common():
@@ -192,13 +157,12 @@ def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, stock):
     # a stock answer stands in all contexts, and ties them together
     same[: stock * contexts] = 0
     same = np.unique(same, return_inverse=True)[1]
-    splits, found = parted(unit, same, 0)
+    fold, found = parted(unit, same, 0)
     assert found == new
-    assert sorted(np.concatenate([split.test for split in splits])) == list(range(240))
-    for split in splits:
-        others = np.concatenate([split.train, split.dev])
-        assert not set(same[split.test]) & set(same[others])
-        assert not new or not set(unit[split.test]) & set(unit[others])
+    for k in range(5):
+        inside = fold == k
+        assert not set(same[inside]) & set(same[~inside])
+        assert not new or not set(unit[inside]) & set(unit[~inside])
 
 
 def test_a_model_is_the_same_from_its_file(model, tmp_path):
@@ -206,22 +170,19 @@ def test_a_model_is_the_same_from_its_file(model, tmp_path):
     loaded, (texts, mrs, _) = load_model(tmp_path / "one.npz"), rated(200)
     rows = mrs[120:], texts[120:]
     found = loaded.rate(*rows)
-    before = model.rate(*rows)["raw"].to_numpy()
-    assert found["raw"].to_numpy() == pytest.approx(before, abs=0.05)  # in half precision
-    assert found["raw"].std() > 0
-    assert set(found["prediction"] % 10) == {0}
+    before = model.rate(*rows)["prediction"].to_numpy()
+    assert found["prediction"].to_numpy() == pytest.approx(before, abs=0.05)  # in half precision
+    assert found["prediction"].std() > 0
+    assert found["prediction"].between(0, 100).all()
     assert (loaded.scale, loaded.seen, loaded.meanings) == (model.scale, model.seen, "slots")
     assert len(loaded.rate([], [])) == 0
-    about = card(read_model(tmp_path / "one.npz"))
-    assert (about["networks"], about["width"], about["worth"]["n"]) == (5, 8, 120)
+    assert loaded.about["worth"] == model.about["worth"]
 
 
-def test_what_a_model_has_seen_and_does_not_know(model):
+def test_what_a_model_has_seen(model):
     texts, mrs, _ = rated(120)
     assert model.rate(mrs, [f"{text.upper()} ." for text in texts])["seen"].all()
-    found = model.rate(["", ""], ["hier kennt es kein wort", "so good is the good"])
-    assert found["seen"].tolist() == [False, False]
-    assert found["strange"].tolist() == [True, False]
+    assert not model.rate([""], ["so good is the good"])["seen"].any()
 
 
 def test_files_that_are_no_models(tmp_path):
@@ -239,5 +200,4 @@ def test_the_model_that_comes_along_rates_as_it_did():
     mrs = ["inform(name='the mill',food=thai)"] * 2 + ["", "reqmore()"]
     texts = ["The mill serves thai food.", "mill mill the serves serves food in in.", "hello .", ""]
     found = load_model(shipped_model()).rate(mrs, texts)
-    assert found["raw"].tolist() == pytest.approx(RATES, abs=1e-5)
-    assert found["prediction"].tolist() == [round(2 * value) / 2 for value in RATES]
+    assert found["prediction"].tolist() == pytest.approx(RATES, abs=1e-5)

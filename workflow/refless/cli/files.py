@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,6 +123,14 @@ def write_json(value: Any, out: Path) -> None:
 def tell(line: str) -> None:
     """What a person wants to know, on standard error."""
     print(line, file=sys.stderr)
+
+
+def measures_line(found: Mapping[str, float | None]) -> str:
+    """What `refless.statistics.agreement` found, for people."""
+    values = (found[name] for name in ("pearson", "spearman", "mse", "mse_of_mean"))
+    shown = ["undefined" if value is None else f"{value:.4g}" for value in values]
+    line = "Pearson {}; Spearman {}; squared error {}, of the mean rating {}"
+    return line.format(*shown)
 
 
 @contextmanager

@@ -280,10 +280,5 @@ def by_networks(rated: Rated, split: Split, how: "How", threads: int | None = No
         answers = [" ".join(answer.split()[-WORDS:]) for answer in answers]
     quality = scale.stretched(rated.quality)
     table = data.read(answers, rated.texts, kind).assign(median_quality=quality)
-    splits = []
-    for k in range(split.folds):
-        test, dev = split.fold == k, split.fold == (k + 1) % split.folds
-        train, chosen_on, tested = map(np.flatnonzero, (~test & ~dev, dev, test))
-        splits.append(data.Split(train, chosen_on, tested, train))
-    found, *_ = own.cross_validated(table, splits, how, available_threads(threads))
+    found, *_ = own.cross_validated(table, split.fold, how, available_threads(threads))
     return scale.given_back(found)

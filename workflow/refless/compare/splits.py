@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from refless.compare.read import Rated
+from refless.data.wording import in_folds
 
 Array = np.ndarray
 
@@ -52,13 +53,13 @@ def repeated(rated: Rated, seed: int, most: int) -> dict[str, list[Split]]:
 def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> list[Split]:
     """The splits that the data allow: by texts, systems, contexts."""
     generator = np.random.default_rng(seed)
-    found = [Split("texts", assigned(rated.same, generator))]
+    found = [Split("texts", in_folds(rated.same, FOLDS, generator))]
     if rated.system is not None and _parted(rated.system):
         systems = int(rated.system.max()) + 1
         fold = np.arange(systems) if systems <= MOST else generator.permutation(systems) % FOLDS
         found.append(Split("systems", fold.astype(np.int64)[rated.system]))
     if rated.group is not None and _parted(rated.group):
-        found.append(Split("contexts", assigned(rated.group, generator)))
+        found.append(Split("contexts", in_folds(rated.group, FOLDS, generator)))
     return found
 
 
@@ -66,17 +67,3 @@ def _parted(group: Array) -> bool:
     """Whether leaving groups out says more than leaving texts out."""
     sizes = np.bincount(group)
     return len(sizes) >= FEWEST and bool(sizes.max() > 1)
-
-
-def assigned(group: Array, generator: np.random.Generator) -> Array:
-    """Whole groups to folds of about equal size, shape (n,): the largest first, each to the fold
-    that has least, in random order where they are equally large."""
-    sizes = np.bincount(group)
-    order = generator.permutation(len(sizes))
-    order = order[np.argsort(-sizes[order], kind="stable")]
-    filled = np.zeros(min(FOLDS, len(sizes)), np.int64)
-    fold_of = np.empty(len(sizes), np.int64)
-    for number in order:
-        fold_of[number] = int(np.argmin(filled))
-        filled[fold_of[number]] += sizes[number]
-    return fold_of[group]

@@ -225,16 +225,19 @@ def _with_annotators(
     return figure
 
 
-def learning_curve_figure(
-    curves: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, float]
-) -> Figure:
+def learning_curve_figure(curves: pd.DataFrame, table: pd.DataFrame) -> Figure:
     """Pearson and Spearman over the number of rated training outputs.
 
     curves : columns model, size, pearson, spearman, and their spread (``_sd``)
-    labels : model -> label, in order
-    published : pearson, spearman: values drawn hollow at the end
+    table : RNN-QE's table 3, whose published values of set-up 1 are drawn hollow at the end
     """
+    if curves.empty:
+        return empty_figure("no data set of RNN-QE is there")
     style()
+    labels = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
+    # they stand in the row that is trained as the paper says
+    rows = (table["setup"].astype(str) == "1") & (table["paper_pearson"].astype(str) != "")
+    published = table[rows].iloc[0]
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 2.9), sharey=True)
     ticks = sorted(curves["size"].unique())
     for ax, column in zip(axes, ("pearson", "spearman"), strict=True):
@@ -244,7 +247,7 @@ def learning_curve_figure(
             size, mean, spread = own["size"], own[column], own[f"{column}_sd"]
             ax.plot(size, mean, line, color=colour, marker="o", ms=3, label=label)
             ax.fill_between(size, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
-        _hollow(ax, ticks[-1], published[column], "0.1", "published")
+        _hollow(ax, ticks[-1], float(published[f"paper_{column}"]), "0.1", "published")
         ax.set_xscale("log")
         ax.minorticks_off()
         ax.set_xticks(ticks, [str(tick) for tick in ticks])

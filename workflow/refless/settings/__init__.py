@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.names import trainings
+from refless.models.rnn_qe.names import NAMES
 from refless.settings._base import Name, Section, Seed
 from refless.settings.data import DataSet
 from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
@@ -111,8 +111,9 @@ class Settings(Section):
 
     def trained_now(self) -> list[str]:
         """What a run trains RNN-QE on, by name; shipped predictions are read for the rest."""
-        trains = self.rnn_qe.train == "auto" and find_spec("torch") is not None
-        return trainings(self.rnn_qe.schedule) if trains else []
+        if self.rnn_qe.train == "never" or find_spec("torch") is None:
+            return []
+        return [name for name, of in NAMES.items() if of.schedule == self.rnn_qe.schedule]
 
     # ---- names that must exist elsewhere ------------------------------------------------------
 

@@ -83,8 +83,8 @@ class RnnQe(Section):
     seed: Seed = Field(description="Seed of the folds and of the synthetic errors.")
     train: Literal["auto", "never"] = Field(
         "auto",
-        description="`auto`: networks are trained where torch is installed (`make torch`; some six"
-        " hours of one core), else shipped predictions are read. `never`: these alone.",
+        description="`auto`: networks are trained where torch is installed (`make torch`; some 12"
+        " core-hours), else shipped predictions are read. `never`: these alone.",
     )
     schedule: Literal["short", "paper"] = Field(
         "short", description="How long networks are trained; as in the paper, it takes days."

@@ -5,8 +5,7 @@ output, without text: `COLUMNS`, and the predictions ``<experiment>:<model>`` of
 where a model has none; the learning curve of BLEU Neighbors.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from refless.models.rnn_qe.data import (
 )
 from refless.models.rnn_qe.meaning import unordered
 from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, SETUPS, TESTED
-from refless.models.rnn_qe.scale import HALF_POINTS
+from refless.models.rnn_qe.scale import half_points
 from refless.statistics import scale_statistics
 from refless.store import sealed
 
@@ -38,6 +37,9 @@ METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": 
 COLUMNS = ["id", "dataset", "system", "mr_number", "rating", *METRICS.values(), *CROSS]
 CURVE_COLUMNS = ["model", "size", "subset", "pearson", "spearman"]
 SCALE = np.arange(1, 6.25, 0.5)
+MODELS = ("lookup", "ridge", "bleu_neighbors")
+"""The mean training rating of the same output, ridge regression on character n-grams, and BLEU
+Neighbors."""
 CONSTANT = 4.5
 """The paper's constant, and what stands for a missing prediction."""
 KERNEL = "bleu.char"
@@ -47,7 +49,7 @@ MIN_NEIGHBORS = 5
 
 def to_scale(prediction: Array) -> Array:
     """Predictions rounded to half points of 1..6; `CONSTANT` where there is none."""
-    return np.where(np.isnan(prediction), CONSTANT, HALF_POINTS.rounded(prediction))
+    return np.where(np.isnan(prediction), CONSTANT, half_points(prediction))
 
 
 def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
@@ -59,19 +61,21 @@ def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
 # ---- models --------------------------------------------------------------------------------------
 
 
-def _of_words(model: Callable[[], Any], rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
-    """A model that reads outputs alone; those of one MR are together where it chooses a penalty."""
-    train, test = rated.iloc[split.train], rated.iloc[split.test]
-    groups = pd.factorize(rated["mr_key"])[0][split.train].tolist()
-    quality = train["median_quality"].to_numpy()
-    fitted = model().fit(train["words"].tolist(), quality, groups=groups)
-    return fitted.predict(test["words"].tolist())
-
-
-def _bleu_neighbors(rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
-    """BLEU Neighbors; of `TAUS`, the one that is best on the validation part, by what picks
-    RNN-QE's pass."""
+def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
+    """What one of `MODELS` says of the test part of a split, NaN where it has nothing. Outputs of
+    one MR are together where ridge regression chooses its penalty."""
     rating = rated["median_quality"].to_numpy()
+    if model == "bleu_neighbors":
+        return _bleu_neighbors(rating, matrix, split)
+    words = rated["words"].to_numpy(object)
+    groups = pd.factorize(rated["mr_key"])[0][split.train].tolist()
+    fresh = Lookup() if model == "lookup" else RidgeTfidf(alphas=(0.3, 1.0, 3.0, 10.0))
+    fitted = fresh.fit(words[split.train].tolist(), rating[split.train], groups=groups)
+    return fitted.predict(words[split.test].tolist())
+
+
+def _bleu_neighbors(rating: Array, matrix: Array, split: Split) -> Array:
+    """Of `TAUS`, the one that is best on the validation part, by what picks RNN-QE's pass."""
 
     def predict(rows: Array, tau: float) -> Array:
         near = matrix[np.ix_(rows, split.train)]
@@ -85,20 +89,11 @@ def _bleu_neighbors(rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
     return predict(split.test, max(TAUS, key=worth))
 
 
-MODELS: dict[str, Callable[[pd.DataFrame, Array, Split], Array]] = {
-    # the mean training rating of the same output
-    "lookup": partial(_of_words, Lookup),
-    # on character n-grams (TF-IDF)
-    "ridge": partial(_of_words, partial(RidgeTfidf, alphas=(0.3, 1.0, 3.0, 10.0))),
-    "bleu_neighbors": _bleu_neighbors,
-}
-
-
 def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Iterable[Split]) -> Array:
-    """What a model says of the test part of each split, NaN elsewhere and where it has nothing."""
+    """`estimated` of each split, NaN elsewhere."""
     values = np.full(len(rated), np.nan)
     for split in splits:
-        values[split.test] = MODELS[model](rated, matrix, split)
+        values[split.test] = estimated(model, rated, matrix, split)
     return np.round(values, 4)  # half points are made of it; more digits would only fill files
 
 

@@ -26,7 +26,7 @@ from refless.models.rnn_qe.data import (
     splits_of,
 )
 from refless.models.rnn_qe.names import NAMES, SCHEDULES
-from refless.models.rnn_qe.scale import HALF_POINTS
+from refless.models.rnn_qe.scale import half_points
 from refless.store import sealed
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def write_predictions(
         rows = data.rows("dev", "test")
         raw = predict(network, *data.inputs(rows))
         own = {"part": data.part[rows], "id": data.id[rows], "raw": raw}
-        parts.append(pd.DataFrame({"fold": fold, **own, "prediction": HALF_POINTS.rounded(raw)}))
+        parts.append(pd.DataFrame({"fold": fold, **own, "prediction": half_points(raw)}))
         passes.append(best)
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(experiment=of.tested, setup=of.setup, seed=seed)

@@ -1,7 +1,8 @@
-"""Tables 1 to 5 of the RNN-QE paper.
+"""Tables 1 to 5 of the RNN-QE paper, and the figure over the number of rated outputs.
 
-Stage: cell -> table. In: numbers of the rated outputs and predictions of RNN-QE
-(`refless.experiments.rnn_qe.runs`), the published tables. Out: the tables.
+Stage: cell -> table. In: numbers of the rated outputs, the learning curve of BLEU Neighbors,
+predictions of RNN-QE (`refless.experiments.rnn_qe.runs`), the published tables. Out: the tables,
+and what the figure draws.
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
 
@@ -14,15 +15,24 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.published import beside_published, read_published
-from refless.experiments.rnn_qe.baselines import CONSTANT, METRICS, MODELS, SCALE, to_scale
-from refless.models.rnn_qe.names import CROSS, NAMES, PAPER, SETUPS, SHORT, TESTED
+from refless.experiments.rnn_qe.baselines import (
+    CONSTANT,
+    CURVE_COLUMNS,
+    METRICS,
+    MODELS,
+    SCALE,
+    correlations,
+    to_scale,
+)
+from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, PAPER, SETUPS, SHORT, TESTED
 from refless.report.tables import publish
 from refless.statistics import Estimate, draw_weights, scale_statistics, williams
 from refless.store import sealed
 
 Array = np.ndarray
 
-VALUES = ("pearson", "spearman", "mae", "rmse")
+CORRELATIONS = ("pearson", "spearman")
+VALUES = (*CORRELATIONS, "mae", "rmse")
 ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
 """Columns that stand in the tables' records."""
 WITH_REFERENCES = {*METRICS, "5", "6"}
@@ -269,3 +279,33 @@ def write_tables(
         aside = table[ASIDE] if number > 2 else None
         shown = table.drop(columns=ASIDE, errors="ignore")
         publish(f"rnn_qe_table{number}", shown, folder, missing=given.missing, intervals=aside)
+
+
+# ---- learning curves -----------------------------------------------------------------------------
+
+
+def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed]) -> pd.DataFrame:
+    """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`, from predictions of ``curve_50_setup1`` and
+    so on: a row a random subset s, whose folds f are numbered 5 s + f."""
+    truth, rows = outputs.set_index("id")["rating"], []
+    for name, file in predictions.items():
+        test = file.content[file.content["part"] == "test"]
+        for subset, own in test.groupby(test["fold"] // FOLDS):
+            found = correlations(own["prediction"].to_numpy(), truth[own["id"]].to_numpy())
+            rows.append(("rnn_qe", NAMES[name].size, subset, *found))
+    return pd.DataFrame(rows, columns=CURVE_COLUMNS)
+
+
+def data_size(curve: pd.DataFrame | None, given: Gathered, table: pd.DataFrame) -> pd.DataFrame:
+    """What the figure draws: mean and standard deviation over subsets, by model and size. Set-up 1
+    on all rated outputs is that of table 3. Empty without the ``curve`` of BLEU Neighbors or
+    without outputs."""
+    columns = ["model", "size", *CORRELATIONS, *(f"{name}_sd" for name in CORRELATIONS)]
+    if curve is None or given.outputs is None:
+        return pd.DataFrame(columns=columns)
+    whole = table[(table["setup"].astype(str) == "1") & (table["schedule"] == SHORT)]
+    last = whole[[*CORRELATIONS]].assign(model="rnn_qe", size=curve["size"].max(), subset=0)
+    trained = trained_curve(given.outputs.content, given.predictions)
+    every = pd.concat([part for part in (curve, trained, last.dropna()) if len(part)])
+    found = every.groupby(["model", "size"])[[*CORRELATIONS]]
+    return found.mean().join(found.std(ddof=0).add_suffix("_sd")).reset_index()[columns]

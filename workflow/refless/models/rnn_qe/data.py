@@ -80,18 +80,14 @@ def delexicalised(table: pd.DataFrame, column: str, kind: str = ACTS) -> pd.Data
 # ---- splits --------------------------------------------------------------------------------------
 
 
-def shuffled_groups(group: Array, seed: int) -> list[Array]:
-    """Row numbers of each group, groups in random order; ``group`` numbers them from 0."""
+def _shuffled(rated: pd.DataFrame, seed: int) -> list[Array]:
+    """Row numbers of the outputs with the same MR and text, such groups in random order."""
+    group = rated.groupby(["mr_key", "text"], sort=False).ngroup().to_numpy()
     order = np.random.default_rng(seed).permutation(int(group.max()) + 1)
     return [np.flatnonzero(group == number) for number in order]
 
 
-def _same(rated: pd.DataFrame) -> Array:
-    """The number of each output's group: those with the same MR and text."""
-    return rated.groupby(["mr_key", "text"], sort=False).ngroup().to_numpy()
-
-
-def cut(groups: Sequence[Array], ends: Sequence[int]) -> list[Array]:
+def _cut(groups: Sequence[Array], ends: Sequence[int]) -> list[Array]:
     """Consecutive parts of whole groups: each ends with the group that brings all rows so far to
     its number of ``ends``, and one more has the rest."""
     totals = np.cumsum([0, *map(len, groups)])
@@ -99,22 +95,16 @@ def cut(groups: Sequence[Array], ends: Sequence[int]) -> list[Array]:
     return np.split(np.concatenate([np.empty(0, np.int64), *groups]), stops)
 
 
-def rotated(parts: Sequence[Array]) -> list[Split]:
-    """Five folds: of five parts, each fold trains on three, validates on one, tests on one.
-
-    Errors and references are made from the first of the three, as in the code of the authors.
+def cross_validation(rated: pd.DataFrame, seed: int) -> list[Split]:
+    """The five folds of table 3: of five parts, each trains on three, validates on one, tests on
+    one. Errors and references are made from the first of the three, as in the code of the authors.
     """
-    splits = []
+    ends = [len(rated) * part // FOLDS for part in range(1, FOLDS)]
+    parts, splits = _cut(_shuffled(rated, seed), ends), []
     for fold in range(FOLDS):
         one, two, three, dev, test = [*parts[fold:], *parts[:fold]]
         splits.append(Split(np.concatenate([one, two, three]), dev, test, one))
     return splits
-
-
-def cross_validation(rated: pd.DataFrame, seed: int) -> list[Split]:
-    """The five folds of table 3."""
-    ends = [len(rated) * part // FOLDS for part in range(1, FOLDS)]
-    return rotated(cut(shuffled_groups(_same(rated), seed), ends))
 
 
 def cross_split(
@@ -134,13 +124,13 @@ def cross_split(
     inside = (rated[column] == value).to_numpy()
     if inside.sum() <= IN_SET_TRAIN + IN_SET_DEV:
         raise SettingError(f"{inside.sum()} outputs with {column} {value} are too few to test on")
-    groups = shuffled_groups(_same(rated), settings.seed)
+    groups = _shuffled(rated, settings.seed)
     own = [rows[inside[rows]] for rows in groups]
-    train, dev, test = cut(own, [IN_SET_TRAIN, IN_SET_TRAIN + IN_SET_DEV])
+    train, dev, test = _cut(own, [IN_SET_TRAIN, IN_SET_TRAIN + IN_SET_DEV])
     held = np.concatenate([dev, test])
     out = [rows[~inside[rows]] for rows in groups if not np.isin(rows, held).any()]
     if configuration == 2:
-        train, dev = cut(out, [sum(map(len, out)) * 3 // 4])
+        train, dev = _cut(out, [sum(map(len, out)) * 3 // 4])
     elif configuration == 3:
         train = np.concatenate([*out, train])
     return Split(train, dev, test, train)

@@ -7,7 +7,7 @@ What a model is can be read without torch.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from refless.data.wording import wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import numbered
 from refless.models.rnn_qe.data import read
-from refless.models.rnn_qe.scale import Scale
+from refless.models.rnn_qe.scale import Scale, within
 from refless.store import sealed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Model:
     words : vocabularies of the MRs and of the texts of each network
     about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
     meanings : what it reads beside a text, ``acts``, ``slots`` or ``text``
-    seen : `word_sum` of the `spellings` of its training texts
+    seen : `word_sum` of the `wording` of its training texts, values of their MRs as slots
     """
 
     networks: Sequence["Network"]
@@ -61,10 +61,8 @@ class Model:
         return any(mr for mr, _ in self.words)
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> pd.DataFrame:
-        """Texts by `refless.models.rnn_qe.data.read`, their ratings as the networks give them
-        (``raw``) and rounded within the scale (``prediction``), whether each, in any spelling, is
-        one of the training texts (``seen``), and whether a third of its tokens or more stood
-        nowhere in training (``strange``). Such words are vectors of zeros.
+        """The ``prediction`` for each text, within the scale, and whether it is one of the training
+        texts, in any spelling (``seen``). Words not seen in training are vectors of zeros.
 
         Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1.
         """
@@ -79,21 +77,9 @@ class Model:
             predict(network, *map(numbered, sides, own))
             for network, own in zip(self.networks, self.words, strict=True)
         ]
-        raw = self.scale.given_back(np.mean(found, axis=0))
-        known = set().union(*(text for _, text in self.words))
-        spelt = zip(*spellings(table), strict=True)
-        return table.assign(
-            raw=raw,
-            prediction=self.scale.rounded(raw),
-            seen=[not self.seen.isdisjoint(map(word_sum, both)) for both in spelt],
-            strange=[3 * sum(map(known.__contains__, own)) <= 2 * len(own) for own in sides[1]],
-        )
-
-
-def spellings(table: pd.DataFrame) -> list[list[str]]:
-    """The `wording` of each text, as it is written, and with values of its MR as slots; a network
-    remembers either."""
-    return [list(map(wording, table[column])) for column in ("text", "words")]
+        prediction = self.scale.given_back(within(np.mean(found, axis=0)))
+        seen = [word_sum(wording(text)) in self.seen for text in table["words"]]
+        return pd.DataFrame({"prediction": prediction, "seen": seen})
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -109,7 +95,7 @@ def save_model(model: Model, path: str | Path) -> None:
     settings = {
         "networks": len(model.networks),
         "width": model.networks[0].width,
-        "scale": asdict(model.scale),
+        "scale": model.scale._asdict(),
         "meanings": model.meanings,
     }
     sealed.write(path, arrays, {**model.about, "settings": settings})
@@ -134,12 +120,6 @@ def read_model(path: str | Path) -> sealed.Sealed:
     return file
 
 
-def card(file: sealed.Sealed) -> dict[str, Any]:
-    """What a model is: settings, whence it comes, what it is worth."""
-    facts = dict(file.about["facts"])
-    return {**facts.pop("settings"), **facts}
-
-
 def load_model(path: str | Path) -> Model:
     """Read a model. Raises FormatError: as `read_model`."""
     from refless.models.rnn_qe.network import Network, torch
@@ -157,5 +137,6 @@ def load_model(path: str | Path) -> Model:
         networks.append(network)
         mr, text = ({word: place for place, word in enumerate(own, start=1)} for own in sums)
         words.append((mr, text))
-    scale, seen = Scale(**settings["scale"]), frozenset(arrays["seen"].tolist())
+    scale = Scale(settings["scale"]["low"], settings["scale"]["high"])
+    seen = frozenset(arrays["seen"].tolist())
     return Model(networks, words, facts, scale, settings["meanings"], seen)

@@ -7,6 +7,7 @@ Source: Dušek, Novikova & Rieser (2017), section 3.4.
 import copy
 import logging
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from refless.errors import SettingError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import Schedule
 from refless.models.rnn_qe.network import WIDTH, Network, one_core, predict, torch
-from refless.models.rnn_qe.scale import HALF_POINTS, Scale
+from refless.models.rnn_qe.scale import half_points
 
 log = logging.getLogger(__name__)
 Array = np.ndarray
@@ -28,14 +29,14 @@ def fit(
     seed: int,
     width: int = WIDTH,
     device: str = "cpu",
-    scale: Scale = HALF_POINTS,
+    rounded: Callable[[Array], Array] = half_points,
 ) -> tuple[Network, dict[str, Any]]:
     """Train a network, on one core if on a CPU; the network, and what its best pass was.
 
     With synthetic rows, the passes over everything come first, and the best network of these starts
     the passes over the rated rows, with Adam anew. The best of the latter predicts. The seed
-    decides where the network starts, its batches and its dropout. Predictions are rounded on the
-    ``scale``, of 1..6, before a pass is judged.
+    decides where the network starts, its batches and its dropout. Predictions are ``rounded``
+    before a pass is judged.
 
     Raises SettingError: torch cannot use the device.
     """
@@ -53,7 +54,7 @@ def fit(
                 generator = np.random.Generator(np.random.SFC64([seed, number, done - 1]))
                 batches = data.batches(rows, schedule.batch, generator)
                 loss = train_pass(network, adam, data, batches)
-                score = validated(network, data, scale)
+                score = validated(network, data, rounded)
                 log.info("phase %d, pass %d: loss %.3f, r + rho %.3f", number, done, loss, score)
                 if score > best["score"]:
                     best = {"pass": done, "loss": loss, "score": score}
@@ -95,11 +96,11 @@ def train_pass(
     return total / sum(map(len, batches))
 
 
-def validated(network: Network, data: Encoded, scale: Scale) -> float:
+def validated(network: Network, data: Encoded, rounded: Callable[[Array], Array]) -> float:
     """Pearson plus Spearman correlation on the validation part; -2 where they are undefined."""
     rows = data.rows("dev")
-    given, truth = scale.rounded(predict(network, *data.inputs(rows))), data.rating[rows]
-    if np.ptp(given) == 0 or np.ptp(truth) == 0:
+    given, truth = rounded(predict(network, *data.inputs(rows))), data.rating[rows]
+    if not (np.ptp(given) > 0 and np.ptp(truth) > 0):  # nor of what is no number
         return -2.0
     ranks = rankdata(given), rankdata(truth)
     return float(np.corrcoef(given, truth)[0, 1] + np.corrcoef(*ranks)[0, 1])
