@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,6 +119,13 @@ def write(content: str, out: Path) -> None:
 def write_json(value: Any, out: Path) -> None:
     """The same with a value as indented JSON."""
     write(json.dumps(value, ensure_ascii=False, indent=1) + "\n", out)
+
+
+def measures_line(found: Mapping[str, float | None]) -> str:
+    """What `refless.statistics.agreement` found, for people."""
+    names = "pearson", "spearman", "mse", "mse_of_mean"
+    shown = ["undefined" if found[name] is None else f"{found[name]:.4g}" for name in names]
+    return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*shown)
 
 
 def tell(line: str) -> None:
