@@ -25,7 +25,7 @@ def compare(ratings: Path, *more: object) -> int:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compare")
     ratings = write(folder / "rated.jsonl", rows(90))
-    told = "--out", folder / "out", "--scale", 1, 5, "--repeats", 2, "--no-curve"
+    told = "--out", folder / "out", "--scale", 1, 5, "--repeats", 2
     assert compare(ratings, *told) == 0
     return folder / "out"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.read import Rated, agreement, of_own
+from refless.compare.read import Rated, of_own, rater_agreement
 from refless.compare.splits import FOLDS, Split, all_splits, repeated
 from refless.data.own import read_ratings
 from refless.data.wording import in_folds
@@ -107,26 +107,26 @@ def test_agreement_is_the_intraclass_correlation():
     value = table["quality"].to_numpy().reshape(60, 4)
     above = 4 * value.mean(axis=1).var(ddof=1)
     inside = value.var(axis=1, ddof=1).mean()
-    found = agreement(table)
+    found = rater_agreement(table)
     assert found.one == pytest.approx((above - inside) / (above + 3 * inside))
     assert found.mean == pytest.approx((above - inside) / above)
     assert (found.number, found.each) == (20, 4)
     assert found.between < 0.05
     assert found.most == pytest.approx(found.mean**0.5, abs=0.05)
-    assert np.isnan(agreement(table.drop_duplicates("text")).one)
+    assert np.isnan(rater_agreement(table.drop_duplicates("text")).one)
 
 
 @pytest.mark.parametrize(("raters", "most"), [(4, 0.9), (20, 0.56)])
 def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters, most):
     """Four raters of all texts, or four of twenty."""
-    found = agreement(rated_by(raters, 3, texts=2000))
+    found = rater_agreement(rated_by(raters, 3, texts=2000))
     assert found.most == pytest.approx(most, abs=0.1)
     assert found.mean**0.5 < most  # that of one-way analysis
 
 
 def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
     table = rated_by(20, 3)
-    assert agreement(table).between > 0.5
+    assert rater_agreement(table).between > 0.5
     given = table.assign(text=table["text"].map("text {}".format)).to_dict("records")
     plain, centred = (read(tmp_path, given, center=center) for center in (False, True))
     mean = table["quality"].groupby(table["rater"]).transform("mean")

@@ -35,7 +35,6 @@ def add(parser: options.Parser) -> None:
     options.add_number(parser, "--seed", "of folds and draws", 0, 0)
     options.add_number(parser, "--repeats", "of the folds, at most 10,000 / texts", 5)
     options.add_kernels(parser)
-    parser.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
     parser.add_argument("--no-networks", action="store_true", help="leave out RNN-QE (minutes)")
 
 
@@ -109,5 +108,4 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     place = {"wordnet": arguments.wordnet} if arguments.wordnet else {}
     places = {kernel: place for kernel in kernels if kernel.startswith("meteor.")}
     told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}
-    curve = not arguments.no_curve
-    return Settings(kernels, places, curve=curve, left_out=left_out, networks=networks, **told)
+    return Settings(kernels, places, left_out=left_out, networks=networks, **told)

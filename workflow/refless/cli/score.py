@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from refless.models.neighbors import NeighborsRegressor
 
 NEIGHBORS, RIDGE, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
-MEASURES = ("pearson", "spearman", "mse", "mse_of_mean")
 NEAREST = 5
 """Neighbors among which a text's own text is looked for."""
 
@@ -72,11 +70,17 @@ def run(arguments: argparse.Namespace) -> None:
 
     import pandas as pd
 
+    from refless.statistics import agreement
+
     if arguments.method == NEIGHBORS:
         facts, columns, mean = _by_neighbors(arguments, rated, texts)
     else:
         facts, columns, mean = _by_ridge(arguments.method, rated, given)
-    facts |= _evaluated(columns["prediction"], truth, mean)
+    found, quality = np.asarray(columns["prediction"], float), np.array(truth, float)
+    n, covered = len(found), int((~np.isnan(found)).sum())
+    facts |= {"n": n, "covered": covered, "coverage": covered / n if n else None}
+    if not np.isnan(quality).all():
+        facts |= agreement(found, quality, mean)
     table = pd.DataFrame(columns, index, dtype=object).reindex(rows)
     table = table.where(table.notna(), None)
     if arguments.json:
@@ -184,29 +188,6 @@ def _by_ridge(method: str, rated: DataFrame, given: File) -> Found:
     return facts, {"prediction": found}, sum(quality) / len(quality)
 
 
-def _evaluated(given: Any, truth: Sequence[float], mean: float) -> dict[str, Any]:
-    """How many texts have a prediction; if any text is rated, `MEASURES` of those that have both,
-    None where they are undefined."""
-    from refless.statistics import spearman
-
-    quality, there = np.array(truth, np.float64), ~np.isnan(given)
-    n, covered = len(given), int(there.sum())
-    found: dict[str, Any] = {"n": n, "covered": covered, "coverage": covered / n if n else None}
-    if np.isnan(quality).all():
-        return found
-    there &= ~np.isnan(quality)
-    given, quality = given[there], quality[there]
-    found |= dict.fromkeys(MEASURES)
-    if there.any():
-        found["mse"] = float(((given - quality) ** 2).mean())
-        found["mse_of_mean"] = float(((mean - quality) ** 2).mean())
-    given = np.array([float(f"{value:.12g}") for value in given])  # rounding breaks no ties
-    rho = spearman(given, quality)[0]
-    if not math.isnan(rho):
-        found["pearson"], found["spearman"] = float(np.corrcoef(given, quality)[0, 1]), rho
-    return found
-
-
 def _report(facts: dict[str, Any]) -> None:
     n, covered = facts["n"], facts["covered"]
     if leaked := facts["own_text_known"]:
@@ -217,7 +198,5 @@ def _report(facts: dict[str, Any]) -> None:
         said = f"{covered} of {n}; {few} with too few neighbors, {many} with too many"
         files.tell(f"coverage {covered / n:.3f} ({said}), tau {facts['tau']:g}")
     if "mse" in facts:
-        shown = ["undefined" if facts[m] is None else f"{facts[m]:.4g}" for m in MEASURES]
-        line = "Pearson {}; Spearman {}; squared error {}, of the mean rating {}"
-        files.tell(line.format(*shown))
+        files.tell(files.measures_line(facts))
     files.tell(f"signature {facts['signature']}")

@@ -102,7 +102,7 @@ def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
     texts = own.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in own.files))
-    raters = agreement(ratings) if ratings["rater"].any() else None
+    raters = rater_agreement(ratings) if ratings["rater"].any() else None
     return replace(rated, guessed=not scale, raters=raters)
 
 
@@ -164,7 +164,7 @@ def answers_of(texts: pd.DataFrame) -> list[str]:
     return [""] * len(texts)
 
 
-def agreement(ratings: pd.DataFrame) -> Raters:
+def rater_agreement(ratings: pd.DataFrame) -> Raters:
     """Of ratings with ``text``, ``rater`` and ``quality``."""
     value, text, rater = ratings["quality"], ratings["text"], ratings["rater"]
     between, inside = _variance(value, text)

@@ -46,7 +46,9 @@ def about(rated: Rated) -> Iterator[str]:
     """What was rated, and how far raters agree."""
     said = f"{len(rated):,} texts"
     for number, what in ((rated.system, "systems"), (rated.group, "contexts")):
-        said += "" if number is None else f", {len(np.unique(number)):,} {what}"
+        if number is not None:
+            many = len(np.unique(number))
+            said += f", {many:,} {what if many > 1 else what[:-1]}"
     if rated.guessed:
         low, high = (f"{round(end, 2):,g}" for end in rated.scale)
         said += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
