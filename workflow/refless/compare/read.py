@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from refless.data.own import Own
+from refless.data.sources import mr
 from refless.data.wording import ASIDE, numbered, numbers
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.delta_bleu import Texts, tokenize
-from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, told_apart, unordered
+from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.statistics import drawn_together, drawn_whole
 
 Array = np.ndarray
@@ -135,8 +136,8 @@ def rated_of(
     else:
         read = tokens_of(answers, own["text"].tolist(), kind)
         slots = [" ".join(words) for _, words in read]
-        context = numbers(told_apart(answers, kind), apart=True)
-        group = numbers([unordered(mr) for mr, _ in read], apart=True)
+        context = numbers([mr.key(one, False, kind) for one in answers], apart=True)
+        group = numbers([unordered(triples) for triples, _ in read], apart=True)
     known = any(map(str.strip, answers))
     several = known and context.max() > 0
     scores = [name for name in map(str, own) if name.startswith("score_")]

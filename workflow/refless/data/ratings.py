@@ -77,8 +77,9 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     apart = texts.assign(**lists, shared=[len(own) > 1 for own in items])
     apart = apart.explode(["item", "system"], ignore_index=True)
     shared, rated = apart.pop("shared"), ratings.groupby("item")["rating"]
+    number = apart["item"].map(rated.size()).fillna(0).astype(int)
     return apart.assign(
         id=apart["item"],
         quality=apart["item"].map(rated.mean()).where(shared, apart["quality"]),
-        n_ratings=apart["item"].map(rated.size()).fillna(0).astype(int),
+        n_ratings=number.where(shared, apart["n_ratings"]),
     )

@@ -72,12 +72,12 @@ def plain_name(slot: str) -> str:
     return re.sub(r"[\s_\-]", "", slot).lower()
 
 
-def key(text: str, ordered: bool = True) -> str:
+def key(text: str, ordered: bool = True, kind: str = ACTS) -> str:
     """One string for all spellings of one MR: ``inform(name=x;area=riverside)``, in lower case with
-    ``st`` and ``ave`` written out; slots in their order or sorted. Of what is no MR of `ACTS`, the
-    text itself, but for blanks."""
+    ``st`` and ``ave`` written out; slots in their order or sorted. Of what is no MR of this kind,
+    the text itself, but for blanks."""
     try:
-        act, slots = parse(text)
+        act, slots = parse(text, kind)
     except FormatError:
         return " ".join(text.split())
     plain = [

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
 from refless.models.baselines import Lookup, RidgeTfidf
@@ -77,16 +76,16 @@ def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: Split) -> A
 def _bleu_neighbors(rating: Array, matrix: Array, split: Split) -> Array:
     """Of `TAUS`, the one that is best on the validation part, by what picks RNN-QE's pass."""
 
-    def predict(rows: Array, tau: float) -> Array:
-        near = matrix[np.ix_(rows, split.train)]
+    def predict(near: Array, tau: float) -> Array:
         means, counts = neighbor_means(near, rating[split.train], tau)
         return enough_evidence(means, counts, len(split.train), MIN_NEIGHBORS, 1.0)
 
     def worth(tau: float) -> float:
-        found = sum(correlations(to_scale(predict(split.dev, tau)), rating[split.dev]))
+        found = sum(correlations(to_scale(predict(validation, tau)), rating[split.dev]))
         return -np.inf if np.isnan(found) else found
 
-    return predict(split.test, max(TAUS, key=worth))
+    validation, test = (matrix[np.ix_(rows, split.train)] for rows in (split.dev, split.test))
+    return predict(test, max(TAUS, key=worth))
 
 
 def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Iterable[Split]) -> Array:
@@ -151,12 +150,7 @@ def write_outputs(
     """Write `outputs` and `learning_curve` of the folders of `read_rated`; in the record's facts,
     ``instances`` has the training instances of each fold, by set-up. Raises FormatError: the
     outputs have no metrics; as `read_rated`."""
-    texts, made = read_rated(rated, references), DataSettings(**settings)
-    if lacking := [name for name in METRICS.values() if name not in texts.rated]:
-        raise FormatError(
-            f"columns {', '.join(lacking)} are missing: metrics of each output",
-            path=Path(rated) / "texts.csv",
-        )
+    texts, made = read_rated(rated, references, METRICS.values()), DataSettings(**settings)
     words, folds = texts.rated["words"].tolist(), cross_validation(texts.rated, made.seed)
     matrix = kernel(KERNEL, words, words, threads=threads)
     instances = {str(setup): [size(texts, split, setup) for split in folds] for setup in SETUPS}

@@ -5,7 +5,7 @@ sealed table of predictions. What it was trained on and how stands in its record
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,14 @@ log = logging.getLogger(__name__)
 COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"]
 
 
-def read_rated(rated: str | Path, references: Sequence[str | Path]) -> Texts:
-    """Rated outputs, with all columns of their data set, and references, delexicalised, from their
-    folders; a data set of references has the name that stands in the column ``dataset`` of outputs.
-    Raises FormatError, StaleError: as `read_task`; an MR that cannot be read."""
-    outputs = read_task(rated, RATED_COLUMNS).texts
+def read_rated(
+    rated: str | Path, references: Sequence[str | Path], need: Iterable[str] = ()
+) -> Texts:
+    """Rated outputs, with all columns of their data set, some of which they ``need``, and
+    references, delexicalised, from their folders; a data set of references has the name that stands
+    in the column ``dataset`` of outputs. Raises FormatError, StaleError: as `read_task`; an MR that
+    cannot be read."""
+    outputs = read_task(rated, [*RATED_COLUMNS, *need]).texts
     found = [read_task(folder, REFERENCE_COLUMNS).texts for folder in references]
     # a data set need not have parts
     human = pd.concat(found, ignore_index=True).reindex(columns=[*REFERENCE_COLUMNS, "part"])

@@ -276,8 +276,7 @@ def write_tables(
     for experiment, path in zip(("cross_validation", *CROSS), others, strict=True):
         made.append(results(experiment, given, read_published(path, ["setup"]), bootstrap))
     for number, table in enumerate(made, start=1):
-        aside = table[ASIDE] if number > 2 else None
-        shown = table.drop(columns=ASIDE, errors="ignore")
+        shown, aside = table.drop(columns=ASIDE, errors="ignore"), table.filter(ASIDE)
         publish(f"rnn_qe_table{number}", shown, folder, missing=given.missing, intervals=aside)
 
 

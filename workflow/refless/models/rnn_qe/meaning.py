@@ -7,9 +7,9 @@ where a meaning has slots with values. Source: Dušek, Novikova & Rieser (2017),
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 
 from refless.data.sources.mr import ACTS, SLOTS, MeaningRepresentation, parse, plain_name
-from refless.data.wording import wording
 from refless.errors import FormatError
 
 TEXT = "text"
@@ -20,8 +20,10 @@ delexicalised."""
 def kind_of(meanings: Sequence[str]) -> str:
     """How these are written, `ACTS` or `SLOTS` if all of them are, else `TEXT`."""
     written = [meaning for meaning in meanings if meaning.strip()]
-    for kind in (ACTS, SLOTS):
-        if written and all(_readable(meaning, kind) for meaning in written):
+    for kind in (ACTS, SLOTS) if written else ():
+        with suppress(FormatError):
+            for meaning in written:
+                parse(meaning, kind)
             return kind
     return TEXT
 
@@ -101,29 +103,9 @@ def _span(words: Sequence[str], start: int, value: str) -> int:
     return end if made == value else start
 
 
-def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
-    """By what meanings differ, values and all: act and slots in one order, or the `wording`."""
-    found = []
-    for meaning in meanings:
-        if kind == TEXT or not meaning.strip():
-            found.append(wording(meaning))
-            continue
-        act, slots = parse(meaning, kind)
-        found.append(str((act, sorted((slot, wording(value)) for slot, value in slots))))
-    return found
-
-
 def unordered(triples: Sequence[str]) -> str:
     """By what MRs differ, values aside: their triples, delexicalised, in one order, however slots
     are spelt."""
     return ";".join(
         sorted(plain_name(" ".join(triples[k : k + 3])) for k in range(0, len(triples), 3))
     )
-
-
-def _readable(meaning: str, kind: str) -> bool:
-    try:
-        parse(meaning, kind)
-    except FormatError:
-        return False
-    return True

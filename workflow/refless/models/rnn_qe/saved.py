@@ -109,12 +109,7 @@ def shipped_model() -> Path:
 def read_model(path: str | Path) -> sealed.Sealed:
     """A model's record and arrays; nothing in the file is executed. Raises FormatError: no such
     file, or not a model of RNN-QE."""
-    remedy = "`refless train-qe` writes such files"
-    try:
-        file = sealed.read(path)
-    except FormatError as error:
-        message = f"cannot be read as a model of RNN-QE: {error.message}"
-        raise FormatError(message, path=path, remedy=remedy) from error
+    file = sealed.read(path, remedy := "`refless train-qe` writes such files")
     if "settings" not in file.about["facts"]:
         raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
     return file
