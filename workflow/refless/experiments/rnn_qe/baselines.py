@@ -16,14 +16,7 @@ from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
 from refless.models.baselines import Lookup, RidgeTfidf
 from refless.models.neighbor_means import enough_evidence, neighbor_means
-from refless.models.rnn_qe.data import (
-    DataSettings,
-    Split,
-    cross_validation,
-    size,
-    smaller,
-    splits_of,
-)
+from refless.models.rnn_qe import data
 from refless.models.rnn_qe.meaning import unordered
 from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, SETUPS, TESTED
 from refless.models.rnn_qe.scale import half_points
@@ -31,6 +24,7 @@ from refless.statistics import scale_statistics
 from refless.store import sealed
 
 Array = np.ndarray
+Splits = Sequence[data.Split]
 
 METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
 COLUMNS = ["id", "dataset", "system", "mr_number", "rating", *METRICS.values(), *CROSS]
@@ -60,7 +54,7 @@ def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
 # ---- models --------------------------------------------------------------------------------------
 
 
-def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
+def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: data.Split) -> Array:
     """What one of `MODELS` says of the test part of a split, NaN where it has nothing. Outputs of
     one MR are together where ridge regression chooses its penalty."""
     rating = rated["median_quality"].to_numpy()
@@ -73,7 +67,7 @@ def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: Split) -> A
     return fitted.predict(words[split.test].tolist())
 
 
-def _bleu_neighbors(rating: Array, matrix: Array, split: Split) -> Array:
+def _bleu_neighbors(rating: Array, matrix: Array, split: data.Split) -> Array:
     """Of `TAUS`, the one that is best on the validation part, by what picks RNN-QE's pass."""
 
     def predict(near: Array, tau: float) -> Array:
@@ -88,7 +82,9 @@ def _bleu_neighbors(rating: Array, matrix: Array, split: Split) -> Array:
     return predict(test, max(TAUS, key=worth))
 
 
-def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Iterable[Split]) -> Array:
+def predicted(
+    model: str, rated: pd.DataFrame, matrix: Array, splits: Iterable[data.Split]
+) -> Array:
     """`estimated` of each split, NaN elsewhere."""
     values = np.full(len(rated), np.nan)
     for split in splits:
@@ -99,7 +95,7 @@ def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Iterable[S
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def outputs(rated: pd.DataFrame, matrix: Array, settings: DataSettings) -> pd.DataFrame:
+def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> pd.DataFrame:
     """`COLUMNS` and the predictions of `MODELS`, one row a rated output, which has `METRICS`.
 
     ``mr_number`` is that of its MR, values as slots, in any order; ``cross_domain`` and
@@ -108,7 +104,7 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: DataSettings) -> pd.Da
     """
     numbers = pd.factorize(rated["mr"].str.split().map(unordered))[0]
     table = rated.assign(mr_number=numbers, rating=rated["median_quality"])
-    splits = {tested: splits_of(rated, tested, settings) for tested in TESTED}
+    splits = {tested: data.splits_of(rated, tested, settings) for tested in TESTED}
     for name in CROSS:
         table[name] = ""
         for part in ("train", "dev", "test"):
@@ -123,14 +119,18 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: DataSettings) -> pd.Da
 
 
 def learning_curve(
-    rated: pd.DataFrame, matrix: Array, splits: Sequence[Split], sizes: Iterable[int], seed: int
+    rated: pd.DataFrame,
+    matrix: Array,
+    splits: Sequence[data.Split],
+    sizes: Iterable[int],
+    seed: int,
 ) -> pd.DataFrame:
     """BLEU Neighbors with fewer rated outputs to learn from, `CURVE_COLUMNS`: each fold's training
     part is cut to random subsets, and the test parts of all folds count together. The last size is
     the whole training part, once."""
     whole = min(len(split.train) for split in splits)
     drawn = [(n, subset) for n in sizes if n < whole for subset in range(CURVE_SUBSETS)]
-    cut = {(n, subset): smaller(splits, n, subset, seed) for n, subset in drawn}
+    cut = {(n, subset): data.smaller(splits, n, subset, seed) for n, subset in drawn}
     rows = []
     for of, kept in {**cut, (whole, 0): splits}.items():
         given = to_scale(predicted("bleu_neighbors", rated, matrix, kept))
@@ -150,9 +150,11 @@ def write_outputs(
     """Write `outputs` and `learning_curve` of the folders of `read_rated`; in the record's facts,
     ``instances`` has the training instances of each fold, by set-up. Raises FormatError: the
     outputs have no metrics; as `read_rated`."""
-    texts, made = read_rated(rated, references, METRICS.values()), DataSettings(**settings)
-    words, folds = texts.rated["words"].tolist(), cross_validation(texts.rated, made.seed)
+    texts, made = read_rated(rated, references, METRICS.values()), data.DataSettings(**settings)
+    words, folds = texts.rated["words"].tolist(), data.cross_validation(texts.rated, made.seed)
     matrix = kernel(KERNEL, words, words, threads=threads)
-    instances = {str(setup): [size(texts, split, setup) for split in folds] for setup in SETUPS}
+    instances = {
+        str(setup): [data.size(texts, split, setup) for split in folds] for setup in SETUPS
+    }
     sealed.write(path, outputs(texts.rated, matrix, made), {"instances": instances})
     sealed.write(curve, learning_curve(texts.rated, matrix, folds, CURVE_SIZES, made.seed))

@@ -14,17 +14,8 @@ import pandas as pd
 
 from refless.data.task import read_task
 from refless.machine import versions
+from refless.models.rnn_qe import data
 from refless.models.rnn_qe.batches import Encoded
-from refless.models.rnn_qe.data import (
-    RATED_COLUMNS,
-    REFERENCE_COLUMNS,
-    DataSettings,
-    Texts,
-    cross_validation,
-    delexicalised,
-    instances,
-    splits_of,
-)
 from refless.models.rnn_qe.names import NAMES, SCHEDULES
 from refless.models.rnn_qe.scale import half_points
 from refless.store import sealed
@@ -36,16 +27,15 @@ COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "predicti
 
 def read_rated(
     rated: str | Path, references: Sequence[str | Path], need: Iterable[str] = ()
-) -> Texts:
-    """Rated outputs, with all columns of their data set, some of which they ``need``, and
-    references, delexicalised, from their folders; a data set of references has the name that stands
-    in the column ``dataset`` of outputs. Raises FormatError, StaleError: as `read_task`; an MR that
-    cannot be read."""
-    outputs = read_task(rated, [*RATED_COLUMNS, *need]).texts
-    found = [read_task(folder, REFERENCE_COLUMNS).texts for folder in references]
+) -> data.Texts:
+    """Rated outputs, with the columns that they ``need`` and all others, and references, from their
+    folders, delexicalised; the column ``dataset`` of outputs names data sets of references. Raises
+    FormatError, StaleError: as `read_task`; an MR that cannot be read."""
+    outputs = read_task(rated, [*data.RATED_COLUMNS, *need]).texts
+    found = [read_task(folder, data.REFERENCE_COLUMNS).texts for folder in references]
     # a data set need not have parts
-    human = pd.concat(found, ignore_index=True).reindex(columns=[*REFERENCE_COLUMNS, "part"])
-    return Texts(delexicalised(outputs, "text"), delexicalised(human, "text_nem"))
+    human = pd.concat(found, ignore_index=True).reindex(columns=[*data.REFERENCE_COLUMNS, "part"])
+    return data.Texts(data.delexicalised(outputs, "text"), data.delexicalised(human, "text_nem"))
 
 
 def write_predictions(
@@ -63,21 +53,21 @@ def write_predictions(
     from refless.models.rnn_qe.network import DROPOUT, WIDTH, predict
     from refless.models.rnn_qe.training import fit
 
-    of, made = NAMES[name], DataSettings(**settings)
+    of, made = NAMES[name], data.DataSettings(**settings)
     texts = read_rated(rated, references)
-    splits = splits_of(texts.rated, of.tested, made)
+    splits = data.splits_of(texts.rated, of.tested, made)
     schedule = SCHEDULES[of.schedule]
     if of.size:  # as many steps a pass as with all rows
-        whole = min(len(fold.train) for fold in cross_validation(texts.rated, made.seed))
+        whole = min(len(fold.train) for fold in data.cross_validation(texts.rated, made.seed))
         schedule = replace(schedule, batch=max(1, round(schedule.batch * of.size / whole)))
     parts, passes = [], []
     for fold, split in enumerate(splits):
         log.info("%s, seed %d: network %d of %d", name, seed, fold + 1, len(splits))
-        data = Encoded(instances(texts, split, of.setup, made.seed))
-        network, best = fit(data, schedule, seed, device=device)
-        rows = data.rows("dev", "test")
-        raw = predict(network, *data.inputs(rows))
-        own = {"part": data.part[rows], "id": data.id[rows], "raw": raw}
+        encoded = Encoded(data.instances(texts, split, of.setup, made.seed))
+        network, best = fit(encoded, schedule, seed, device=device)
+        rows = encoded.rows("dev", "test")
+        raw = predict(network, *encoded.inputs(rows))
+        own = {"part": encoded.part[rows], "id": encoded.id[rows], "raw": raw}
         parts.append(pd.DataFrame({"fold": fold, **own, "prediction": half_points(raw)}))
         passes.append(best)
     table = pd.concat(parts, ignore_index=True)

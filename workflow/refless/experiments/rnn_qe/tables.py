@@ -49,9 +49,8 @@ DIFFERENT_SIZES = {
 
 
 class Gathered(NamedTuple):
-    """What all tables of RNN-QE are made from: outputs, None if they cannot be had; by name,
-    predictions of all seeds, none without outputs; why there are no outputs; and by name, the word
-    for why there are no predictions."""
+    """What all tables of RNN-QE are made from: outputs, None if they cannot be had, and why; by
+    name, predictions of all seeds, none without outputs, and the word for why there are none."""
 
     outputs: sealed.Sealed | None
     predictions: Mapping[str, sealed.Sealed]
@@ -247,10 +246,9 @@ def results(
     by_paper = pd.MultiIndex.from_frame(table.loc[table["schedule"] == PAPER, keys])
     other = pd.MultiIndex.from_frame(table[keys]).isin(by_paper) & (table["schedule"] == SHORT)
     table.loc[other, [f"paper_{name}" for name in VALUES]] = ""
-    shown = [*keys, "schedule"]
-    shown += ["pearson", "pearson_low", "pearson_high", "pearson_sd", "paper_pearson"]
-    shown += ["spearman", "spearman_low", "spearman_high", "paper_spearman", "mae", "paper_mae"]
-    shown += ["rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
+    shown = [*keys, "schedule", "pearson", "pearson_low", "pearson_high", "pearson_sd"]
+    shown += ["paper_pearson", "spearman", "spearman_low", "spearman_high", "paper_spearman"]
+    shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
     draws = [] if crossed else [f"{name}_draws" for name in VALUES]
     table = table.reindex(columns=[*shown, *draws, *ASIDE])

@@ -2,7 +2,6 @@
 
 Stage: prediction (RNN-QE). In: a few networks, whose mean predicts, and how they read. Out: a
 sealed file of numbers, and ratings of texts. A file holds words as 64-bit sums, never as words.
-What a model is can be read without torch.
 """
 
 import hashlib
