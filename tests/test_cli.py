@@ -328,7 +328,7 @@ def test_a_network_is_trained_and_rates(capsys):
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
     told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz", "--width", "8"]
     assert main(told) == 0
-    assert "scale 1 to 5, mr or context read as text" in capsys.readouterr().err
+    assert "scale 1 to 5, context read as text" in capsys.readouterr().err
     assert main(["qe", "--model", "mine.npz", "--outputs", "new.jsonl"]) == 0
     said = capsys.readouterr()
     found = [json.loads(line) for line in said.out.splitlines()]

@@ -52,6 +52,7 @@ def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path):
         ("context", ["Where to?", "where TO", "when?"], 2, 2),
         ("context", ["where?", "", "when?"], 2 + 8, 2 + 8),
         ("mr", ["name[Mill], area[x]", "area[y], name[Hut]", "name[Mill]"], 3, 2),
+        ("mr", ["name[Mill]", "", "name[Hut]"], 2 + 8, 1 + 8),
         ("mr", ["inform(name=Mill)", "no MR at all"], 2, 2),
         ("context", ["inform(name='Mill')", "inform(name='Hut')", "bye()"], 3, 2),
         ("context", ["one"], None, None),

@@ -6,11 +6,14 @@ import math
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from refless.cli.files import with_columns
 from refless.data import sources
 from refless.data.own import Own, read_ratings, read_texts
 from refless.data.ratings import TEXT_COLUMNS, RatedTexts
+from refless.data.rows import File
 from refless.errors import FormatError
 
 ROWS: list[dict[str, Any]] = [
@@ -37,6 +40,7 @@ FORMATS = {
     "windows.TSV": delimited("\t", False, "\r\n"),
     "mac.tsv": delimited("\t", False, "\r"),
     "blank last line.tsv": delimited("\t", False) + "\n",
+    "blank first line.csv": "\n" + delimited(",", True),
     "mark.csv": "\ufeff" + delimited(",", True),
     "lines.jsonl": LINES,
     "array.json": json.dumps(ROWS, indent=2),
@@ -82,6 +86,14 @@ def test_every_format_gives_the_same_rows(tmp_path, name):
 def test_quotes_of_tsv(tmp_path, rows, texts):
     path = write(tmp_path / "x.tsv", "text\tquality\n" + rows)
     assert read_ratings([path]).texts["text"].tolist() == texts
+
+
+def test_a_table_that_was_written_reads_back_the_same(tmp_path):
+    texts = ['"Sure."', 'say "hi" to', '5" or so', "plain", ""]
+    for format in ("tsv", "csv"):
+        read = File(f"x.{format}", format, "", ["text"], [[one] for one in texts], [])
+        path = write(tmp_path / f"x.{format}", with_columns(read, pd.DataFrame({"n": range(5)})))
+        assert read_texts(path).columns["text"] == texts
 
 
 def test_columns_have_the_users_names(tmp_path):

@@ -99,6 +99,11 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order, rules):
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
 
 
+def test_precisions_are_shares_whatever_the_weights_are():
+    found = described(of_items(["the cat dog x"], [["the cat dog"]], [[0.2]], 4)[0])
+    assert found["precisions"] == pytest.approx([75, 200 / 3, 50, 0])
+
+
 def test_sentence_bleu_by_hand():
     # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
     found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))

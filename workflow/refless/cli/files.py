@@ -87,11 +87,10 @@ def with_columns(file: File, added: DataFrame) -> str:
     shown = [list(added), *([_shown(value) for value in row.values()] for row in rows)]
     given = [[]] * len(shown) if plain else [file.names, *file.rows]
     table = [own + more for own, more in zip(given, shown, strict=True)]
-    if file.format == "csv":
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows(table)
-        return buffer.getvalue()
-    return "".join("\t".join(row) + "\n" for row in table)
+    buffer = io.StringIO()
+    between = "," if file.format == "csv" else "\t"
+    csv.writer(buffer, delimiter=between, lineterminator="\n").writerows(table)
+    return buffer.getvalue()
 
 
 def _shown(value: Any) -> str:

@@ -24,15 +24,20 @@ def run(arguments: argparse.Namespace) -> None:
 
     import pandas as pd
 
-    from refless.compare.read import answers_of
     from refless.models.rnn_qe.saved import load_model, shipped_model
     from refless.statistics import agreement
 
     model, given = load_model(arguments.model or shipped_model()), pd.DataFrame(outputs.columns)
-    if model.reads_meanings and not {"mr", "context"} & set(given):
-        message = "has no column mr or context, which the model was trained with"
-        raise FormatError(message, path=outputs.path, remedy="add it")
-    meanings = answers_of(given) if model.reads_meanings else [""] * len(given)
+    meanings = [""] * len(given)
+    if model.reads_meanings:
+        names = str(model.about.get("column", "mr")), "mr", "context"
+        column = next((name for name in names if name in given), "")
+        if not column:
+            message = "has no column mr or context, which the model was trained with"
+            raise FormatError(message, path=outputs.path, remedy="add it")
+        meanings = given[column].tolist()
+        if blank := sum(not one.strip() for one in meanings):
+            files.tell(f"warning: {blank} of {len(given)} texts have no {column}")
     try:
         rated = model.rate(meanings, given["text"].tolist())
     except FormatError as error:

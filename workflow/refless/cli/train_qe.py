@@ -6,6 +6,7 @@ example:
 """
 
 import argparse
+from dataclasses import replace
 
 from refless.cli import files, options
 from refless.errors import FormatError, OutputError
@@ -38,8 +39,9 @@ def run(arguments: argparse.Namespace) -> None:
     except FormatError as error:
         path = ", ".join(arguments.ratings)
         raise FormatError(error.message, path=path, remedy=error.remedy) from error
-    save_model(model, out)
+    column = "mr" if "mr" in texts and texts["mr"].tolist() == own[1] else "context"
+    save_model(replace(model, about={**model.about, "column": column}), out)
     ends = f"{model.scale.low:g} to {model.scale.high:g}"
-    read = f"mr or context read as {model.meanings}" if model.reads_meanings else "no mr or context"
+    read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"
     files.tell(f"{len(texts)} rated texts, scale {ends}, {read}")
     files.tell(f"tested on {model.about['tested']}: {files.measures_line(model.about['worth'])}")

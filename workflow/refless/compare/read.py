@@ -136,7 +136,8 @@ def rated_of(
     else:
         read = tokens_of(answers, own["text"].tolist(), kind)
         slots = [" ".join(words) for _, words in read]
-        context = numbers([mr.key(one, False, kind) for one in answers], apart=True)
+        written = [mr.key(one, False, kind) if one.strip() else "" for one in answers]
+        context = numbers(written, apart=True)
         group = numbers([unordered(triples) for triples, _ in read], apart=True)
     known = any(map(str.strip, answers))
     several = known and context.max() > 0

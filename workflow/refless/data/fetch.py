@@ -98,6 +98,8 @@ def fetch(source: Source, places: Places) -> Path:
         except (OSError, SourceError) as error:
             why = error.strerror if isinstance(error, OSError) else error.message
             tried.append(f"{place}: {why}")
+            if not isinstance(error, FileNotFoundError):
+                log.warning("%s", tried[-1])
     if not places.network:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     by_hand = f"get it by hand ({source.url or source.about}) and put it at"

@@ -8,6 +8,7 @@ once, a line for each column and fault, before a heavy package is imported.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 import unicodedata
@@ -21,10 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refless.data.rows import Faults, File, files_of, read_file, shorten
+from refless.data.wording import wording
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+log = logging.getLogger(__name__)
 
 RATED = ("text", "context", "mr", "system", "rater", "references")
 LARGEST = 1e100
@@ -161,6 +165,10 @@ def read_texts(
     there = {name: theirs for name, theirs in (columns or {}).items() if theirs in names}
     _read_columns(file, read, need, there, faults)
     faults.check()
+    if "quality" in file.columns and "rater" in map(str.casefold, names):
+        message = "has the columns rater and quality: each row would count as a text of its own"
+        remedy = "give each text once, with the mean of its ratings and no column rater"
+        raise FormatError(message, path=file.path, remedy=remedy)
     return file
 
 
@@ -189,7 +197,7 @@ def read_ratings(
     need: Sequence[str] = ("quality",),
 ) -> Own:
     """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
-    one text if all else in them is equal, blanks aside.
+    one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
 
     format, columns, need : as of `read_file` and `_read_columns`
     scale : lowest and highest rating that there can be
@@ -198,13 +206,18 @@ def read_ratings(
     rated : the column with ratings
     """
     faults, files = Faults(), []
-    need = [*need, "rater"] if center else need
     for path in files_of(paths):
         files.append(file := read_file(path, format, faults))
         _read_columns(file, (*RATED, rated), need, columns or {}, faults)
+        taken = {*file.columns, *(columns or {}).values()}
+        if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
+            log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
     table, where = _one_table(files), [(file.path, line) for file in files for line in file.lines]
     ratings = table.pop(rated, [math.nan] * len(where))
     raters = table.pop("rater", [])
+    if center and not raters:
+        remedy = "name it: --column rater=NAME, or leave out --center-raters"
+        raise FormatError("has no column rater", path=files[0].path, remedy=remedy)
     text_of = _texts_of(table) if raters else list(range(len(where)))
     given: dict[tuple[int, str], list[float]] = {}
     systems = any(table.get("system", []))
@@ -251,6 +264,9 @@ def _one_table(files: Sequence[File]) -> dict[str, list[Any]]:
 
 def _texts_of(table: Mapping[str, list[Any]]) -> list[int]:
     """The number of each row's text, where rows of raters are put together."""
-    forms = [[_plain(str(value)) for value in values] for values in table.values()]
+    forms = [
+        [wording(value) if name == "context" else _plain(str(value)) for value in values]
+        for name, values in table.items()
+    ]
     first: dict[Any, int] = {}
     return [first.setdefault(key, len(first)) for key in zip(*forms, strict=True)]

@@ -12,6 +12,7 @@ import sys
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,7 @@ def _tsv_rows(lines: list[tuple[int, str]]) -> Rows:
 
 def _filled(rows: Rows) -> Rows:
     """Without blank lines; but in one column, one that is not the last is an empty text."""
-    header = next((fields for _, fields in rows if fields), None)
-    if header and len(header) == 1:
+    rows = list(dropwhile(lambda row: not row[1], rows))
+    if rows and len(rows[0][1]) == 1:
         rows = [(line, fields or [""]) for line, fields in rows[:-1]] + rows[-1:]
     return [(line, fields) for line, fields in rows if fields]

@@ -255,9 +255,10 @@ def described(total: Array, rule: str = "smooth") -> dict[str, Any]:
     ``precisions`` in percent, before the rule; brevity penalty ``bp``; words of hypotheses,
     ``hyp_len``, and of their closest references, ``ref_len``."""
     matches, totals, length, closest = parts(total)
+    precisions = np.divide(matches, totals, out=np.zeros_like(matches), where=totals > 0)
     return {
         "score": 100 * float(scores(total, rule)),
-        "precisions": (100 * np.where(totals > 0, matches / np.maximum(totals, 1), 0)).tolist(),
+        "precisions": (100 * precisions).tolist(),
         "bp": float(brevity_penalty(length, closest)),
         "hyp_len": int(length),
         "ref_len": int(closest),

@@ -232,7 +232,7 @@ def learning_curve_figure(curves: pd.DataFrame, table: pd.DataFrame) -> Figure:
     table : RNN-QE's table 3, whose published values of set-up 1 are drawn hollow at the end
     """
     if curves.empty:
-        return empty_figure("no data set of RNN-QE is there")
+        return empty_figure("not available: table 3 has the reason")
     style()
     labels = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
     # they stand in the row that is trained as the paper says

@@ -1,8 +1,7 @@
 """Stored files: content, and a record of what it is and was made from.
 
-A table has its record in the first line, behind ``# refless``; arrays (``.npz``) have it as the
-member ``about``; one large array (``.npy``) is mapped into memory, and its record follows it. Files
-that people read have theirs beside them (``.json``). See `write`.
+A table has its record in the first line, arrays (``.npz``) as the member ``about``; one large array
+(``.npy``) is mapped into memory, and its record follows it. See `write`, `write_beside`.
 """
 
 import gzip
@@ -159,8 +158,9 @@ def _sum(content: Any) -> str:
 
 
 def _broken(path: Path, error: Exception, remedy: str = AGAIN) -> FormatError:
-    message = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return FormatError(f"is no whole file of refless: {message}", path=path, remedy=remedy)
+    why = getattr(error, "strerror", None)
+    message = f"cannot be read: {why}" if why else f"is no whole file of refless: {error}"
+    return FormatError(message, path=path, remedy=remedy)
 
 
 def _signed(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from refless.models.rnn_qe.data import Split, Texts, instances, read
 from refless.models.rnn_qe.meaning import TEXT, kind_of, unordered
 from refless.models.rnn_qe.names import FOLDS, SCHEDULES, SHORT
 from refless.models.rnn_qe.network import Network, predict
-from refless.models.rnn_qe.saved import Model, sums_of, word_sum
+from refless.models.rnn_qe.saved import SPELT, Model, sums_of, word_sum
 from refless.models.rnn_qe.scale import Scale, within
 from refless.models.rnn_qe.training import fit as train
 from refless.statistics import agreement
@@ -98,8 +98,7 @@ def fit(
     kind = kind_of(meanings)
     table = read(meanings, texts, kind).assign(median_quality=scale.stretched(ratings))
     unit, same = groups(table, kind)
-    different = len(np.unique(same))
-    if different < FEWEST:
+    if (different := len(np.unique(same))) < FEWEST:
         raise FormatError(
             f"{different} different texts are too few to train on and to test with",
             remedy=f"hand in {FEWEST} or more; hundreds are needed to learn something",
@@ -107,15 +106,14 @@ def fit(
     fold, new = parted(unit, same, how.seed)
     prediction, networks, data = cross_validated(table, fold, how, threads)
     new = new and any(map(str.strip, meanings))
-    given = scale.given_back(within(prediction))
     about = {
         "trained": {**asdict(how), "texts": len(texts)},
-        "worth": agreement(given, ratings, float(ratings.mean()), fold),
+        "worth": agreement(scale.given_back(within(prediction)), ratings, ratings.mean(), fold),
         "tested": "new texts of new MRs or contexts" if new else "new texts",
         "versions": versions(["refless", "torch", "numpy"]),
     }
     words = [(sums_of(one.mr_words), sums_of(one.text_words)) for one in data]
-    seen = frozenset(word_sum(wording(text)) for text in table["words"])
+    seen = frozenset(word_sum(wording(one)) for name in SPELT for one in table[name])
     return Model(networks, words, about, scale, kind, seen)
 
 

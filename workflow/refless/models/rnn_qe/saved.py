@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Words = Mapping[int, int]
 """A vocabulary: `word_sum` -> number."""
+SPELT = ("text", "words")
+"""Texts as written, and with values of their MRs as slots: a network remembers either."""
 
 
 def word_sum(word: str) -> int:
@@ -44,7 +46,7 @@ class Model:
     words : vocabularies of the MRs and of the texts of each network
     about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
     meanings : what it reads beside a text, ``acts``, ``slots`` or ``text``
-    seen : `word_sum` of the `wording` of its training texts, values of their MRs as slots
+    seen : `word_sum` of the `wording` of its training texts, in both columns `SPELT`
     """
 
     networks: Sequence["Network"]
@@ -61,9 +63,8 @@ class Model:
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> pd.DataFrame:
         """The ``prediction`` for each text, within the scale, and whether it is one of the training
-        texts, in any spelling (``seen``). Words not seen in training are vectors of zeros.
-
-        Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1.
+        texts, in any spelling (``seen``). Words not seen in training are vectors of zeros. Raises
+        FormatError: an MR that cannot be read; ``line`` is its number, from 1.
         """
         from refless.models.rnn_qe.network import predict
 
@@ -77,7 +78,8 @@ class Model:
             for network, own in zip(self.networks, self.words, strict=True)
         ]
         prediction = self.scale.given_back(within(np.mean(found, axis=0)))
-        seen = [word_sum(wording(text)) in self.seen for text in table["words"]]
+        spelt = zip(*(table[name].map(wording).map(word_sum) for name in SPELT), strict=True)
+        seen = [not self.seen.isdisjoint(both) for both in spelt]
         return pd.DataFrame({"prediction": prediction, "seen": seen})
 
 
