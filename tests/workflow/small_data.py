@@ -237,7 +237,5 @@ def register(project: Path, files: dict[str, Path]) -> None:
         rows = list(csv.DictReader(handle))
     for row in rows:
         if row["path"] in files:
-            content = files[row["path"]].read_bytes()
-            row["sha256"] = hashlib.sha256(content).hexdigest()
-            row["bytes"] = str(len(content))
+            row["sha256"] = hashlib.sha256(files[row["path"]].read_bytes()).hexdigest()
     write_rows(table, rows, lineterminator="\n")

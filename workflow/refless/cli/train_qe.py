@@ -32,14 +32,15 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.rnn_qe.own import How, fit
     from refless.models.rnn_qe.saved import save_model
 
-    own = texts["text"].tolist(), answers_of(texts), texts["quality"].to_numpy(float)
+    answers, quality = answers_of(texts), texts["quality"].to_numpy(float)
     how = How(arguments.width, arguments.errors, arguments.seed)
     try:
-        model = fit(*own, how, arguments.scale, arguments.threads)
+        told = answers, quality, how, arguments.scale, arguments.threads
+        model = fit(texts["text"].tolist(), *told)
     except FormatError as error:
         path = ", ".join(arguments.ratings)
         raise FormatError(error.message, path=path, remedy=error.remedy) from error
-    column = "mr" if "mr" in texts and texts["mr"].tolist() == own[1] else "context"
+    column = "mr" if "mr" in texts and texts["mr"].tolist() == answers else "context"
     save_model(replace(model, about={**model.about, "column": column}), out)
     ends = f"{model.scale.low:g} to {model.scale.high:g}"
     read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"

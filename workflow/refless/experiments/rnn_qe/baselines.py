@@ -82,9 +82,7 @@ def _bleu_neighbors(rating: Array, matrix: Array, split: data.Split) -> Array:
     return predict(test, max(TAUS, key=worth))
 
 
-def predicted(
-    model: str, rated: pd.DataFrame, matrix: Array, splits: Iterable[data.Split]
-) -> Array:
+def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Splits) -> Array:
     """`estimated` of each split, NaN elsewhere."""
     values = np.full(len(rated), np.nan)
     for split in splits:
@@ -119,11 +117,7 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> 
 
 
 def learning_curve(
-    rated: pd.DataFrame,
-    matrix: Array,
-    splits: Sequence[data.Split],
-    sizes: Iterable[int],
-    seed: int,
+    rated: pd.DataFrame, matrix: Array, splits: Splits, sizes: Iterable[int], seed: int
 ) -> pd.DataFrame:
     """BLEU Neighbors with fewer rated outputs to learn from, `CURVE_COLUMNS`: each fold's training
     part is cut to random subsets, and the test parts of all folds count together. The last size is
@@ -153,8 +147,6 @@ def write_outputs(
     texts, made = read_rated(rated, references, METRICS.values()), data.DataSettings(**settings)
     words, folds = texts.rated["words"].tolist(), data.cross_validation(texts.rated, made.seed)
     matrix = kernel(KERNEL, words, words, threads=threads)
-    instances = {
-        str(setup): [data.size(texts, split, setup) for split in folds] for setup in SETUPS
-    }
-    sealed.write(path, outputs(texts.rated, matrix, made), {"instances": instances})
+    sizes = {str(setup): [data.size(texts, one, setup) for one in folds] for setup in SETUPS}
+    sealed.write(path, outputs(texts.rated, matrix, made), {"instances": sizes})
     sealed.write(curve, learning_curve(texts.rated, matrix, folds, CURVE_SIZES, made.seed))
