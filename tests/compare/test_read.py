@@ -11,8 +11,8 @@ import pytest
 from refless.compare.read import Rated, of_own, rater_agreement
 from refless.compare.splits import FOLDS, Split, all_splits, repeated
 from refless.data.own import read_ratings
-from refless.data.wording import in_folds
 from refless.errors import FormatError
+from refless.models.folds import in_folds
 from tests.compare.made_up import rows, write
 
 

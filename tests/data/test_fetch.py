@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from refless.data import encoders
+from refless import encoders
 from refless.data import fetch as fetching
-from refless.data.encoders import fetch_encoder, folder_of, has_encoder, lacking, why_not
 from refless.data.fetch import Places, Source, fetch, read_sources, verify
+from refless.encoders import fetch_encoder, folder_of, has_encoder, lacking, why_not
 from refless.errors import KernelError, OutputError, Reason, SourceError
 from refless.kernels._registry import KERNELS
 from tests.kernels.test_bertscore import fake_model

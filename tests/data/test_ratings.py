@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from refless.data import sources
 from refless.data.ratings import RatedTexts, separate_items
-from refless.data.task import blank_task, read_task, read_whole_task, write_task
+from refless.data.task import read_task, write_task
 from refless.errors import FormatError, StaleError
+from refless.shipping import blank_task
 from refless.store.tables import parse_table, table_text
 from tests.compare.made_up import write
 from tests.experiments.bleu_neighbors.written import written_task
@@ -100,7 +101,7 @@ def test_outputs_that_share_a_row_come_apart():
 def test_what_an_experiment_lacks_is_no_reason_to_read_the_data_again(tmp_path):
     written_task(tmp_path / "mine", ["fine", "bad"], np.array([0.1, 0.2]))
     with pytest.raises(FormatError, match="no set and no part") as caught:
-        read_whole_task(tmp_path / "mine", ["id", "set", "part"])
+        read_task(tmp_path / "mine", ["id", "set", "part"], whole=True)
     assert "take the experiment out of those of mine" in caught.value.remedy
 
 
@@ -108,7 +109,7 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
     context = ["how  are you", "", "how are you", "", "why"]
     texts = ["fine", "good", "bad", "so", "well"]
     task = written_task(tmp_path / "t", texts, np.linspace(0.1, 0.9, 5), None, context)
-    assert read_whole_task(tmp_path / "t").texts["text"].tolist() == texts
+    assert read_task(tmp_path / "t", whole=True).texts["text"].tolist() == texts
     blank_task(tmp_path / "t", tmp_path / "out/t")
     blanked = read_task(tmp_path / "out/t")
     assert set(blanked.texts["text"]) == {""}
@@ -119,7 +120,7 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
     for one in (task, blanked):
         np.testing.assert_array_equal(one.contexts, [0, 1, 0, 2, 3])
     with pytest.raises(StaleError, match="no texts"):
-        read_whole_task(tmp_path / "out/t")
+        read_task(tmp_path / "out/t", whole=True)
 
 
 def test_words_that_look_like_numbers_stay_words(tmp_path):
@@ -129,7 +130,7 @@ def test_words_that_look_like_numbers_stay_words(tmp_path):
     path = write(tmp_path / "mine.jsonl", rows)
     data = sources.load("table", "mine", {"path": path}, {"scale": [0, 10]})
     write_task(data, tmp_path / "mine", {})
-    read = read_whole_task(tmp_path / "mine")
+    read = read_task(tmp_path / "mine", whole=True)
     words = data.texts.select_dtypes(["object", "str"]).columns
     assert {"mr_key", "mr_set", "context_id"} <= set(words)
     for name in words:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from refless.data import encoders
+from refless import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason, ReflessError
 from refless.kernels.bertscore import in_package, model_name

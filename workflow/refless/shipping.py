@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.data.task import blank_task
+from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
+from refless.data.task import read_task, write_task
+from refless.data.wording import numbered
 from refless.errors import FormatError
 from refless.store import sealed
 from refless.store.files import file_sum, write_text
@@ -54,3 +56,16 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
     table = pd.DataFrame(rows, columns=["path", "sha256", "digest"])
     write_text(table_text(table), out / MANIFEST)
     return [out / path for path in renewed]
+
+
+def blank_task(folder: str | Path, out: str | Path) -> None:
+    """Write a task's tables once more for shipping: no text, no words, only names and numbers."""
+    task = read_task(folder)
+    numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
+    # of what a text answers, only that others answer the same
+    both = zip(numbered(task.texts["context"], apart=True), task.texts["context"], strict=True)
+    context = [f"c{number}" if context else "" for number, context in both]
+    texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
+    kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
+    data = RatedTexts(texts, task.ratings[kept])
+    write_task(data, out, task.about["facts"]["raw"], "shipped")

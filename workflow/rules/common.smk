@@ -21,7 +21,7 @@ sys.path.insert(0, LIBRARY)
 environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
-from refless.data.encoders import has_encoder
+from refless.encoders import has_encoder
 from refless.data.fetch import Places, read_sources
 from refless.errors import ReflessError
 from refless.experiments.reproducibility.claims import read_claims

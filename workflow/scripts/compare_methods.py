@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from refless.data.fetch import WORDNET, verified
-from refless.data.task import read_whole_task
+from refless.data.task import read_task
 from refless.experiments.comparison import compare_task
 from refless.job import job
 
@@ -14,7 +14,7 @@ with job(snakemake):
             verified({WORDNET: options["wordnet"]})
     compare_task(
         snakemake.output[0],
-        read_whole_task(Path(snakemake.input.ratings[0]).parent),
+        read_task(Path(snakemake.input.ratings[0]).parent, whole=True),
         {**params.settings, "kernels": list(params.options)},
         params.options,
         params.left_out,

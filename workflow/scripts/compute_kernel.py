@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from refless.data.fetch import WORDNET, verified
-from refless.data.task import read_whole_task
+from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.neighbors import write_kernel
 from refless.job import job
 
@@ -13,7 +13,7 @@ with job(snakemake):
         verified({WORDNET: options["wordnet"]})
     write_kernel(
         snakemake.output[0],
-        read_whole_task(Path(snakemake.input.ratings[0]).parent),
+        read_task(Path(snakemake.input.ratings[0]).parent, whole=True),
         name,
         options,
         snakemake.threads,

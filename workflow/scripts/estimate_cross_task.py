@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from refless.data.task import read_whole_task
+from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.table2 import write_cross_estimates
 from refless.job import job
 
 with job(snakemake):
     source, target = (
-        read_whole_task(Path(ratings[0]).parent)
+        read_task(Path(ratings[0]).parent, whole=True)
         for ratings in (snakemake.input.source, snakemake.input.target)
     )
     write_cross_estimates(

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from refless.data.task import read_whole_task
+from refless.data.task import read_task
 from refless.experiments.delta_bleu.units import write_units
 from refless.job import job
 
 with job(snakemake):
-    task = read_whole_task(Path(snakemake.input[0]).parent, ["context_id"])
+    task = read_task(Path(snakemake.input[0]).parent, ["context_id"], whole=True)
     write_units(snakemake.output[0], task, snakemake.params.settings)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from refless.data.task import read_whole_task
+from refless.data.task import read_task
 from refless.experiments.comparison import write_networks
 from refless.job import job
 
 with job(snakemake):
-    task = read_whole_task(Path(snakemake.input[0]).parent)
+    task = read_task(Path(snakemake.input[0]).parent, whole=True)
     write_networks(snakemake.output[0], task, snakemake.params.seed, snakemake.threads)

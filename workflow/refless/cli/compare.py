@@ -82,7 +82,7 @@ def _how_read(arguments: argparse.Namespace) -> list[str]:
 def _settings(arguments: argparse.Namespace) -> Settings:
     from refless.compare.evaluate import KERNELS, Settings
     from refless.compare.predict import NEIGHBORS, NETWORKS
-    from refless.data.encoders import lacking
+    from refless.encoders import lacking
     from refless.kernels.wordnet import find
 
     left_out: dict[tuple[str, str], str] = {}

@@ -14,7 +14,7 @@ import pandas as pd
 
 from refless.data.own import Own
 from refless.data.sources import mr
-from refless.data.wording import ASIDE, numbered, numbers
+from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.delta_bleu import Texts, tokenize
@@ -116,7 +116,7 @@ def rated_of(
     own = texts[texts["quality"].notna()]
     quality, same = own["quality"].to_numpy(np.float64), numbered(own["text"])
     if (different := len(np.unique(same))) < FEWEST:
-        message = f"{different} different rated texts are too few to compare methods on ({ASIDE})"
+        message = f"{different} different rated texts are too few (by letters and digits alone)"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
     if np.ptp(quality) == 0:
         message = "all texts are rated alike, so there is nothing to predict"

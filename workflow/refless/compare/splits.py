@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from refless.compare.read import Rated
-from refless.data.wording import in_folds
+from refless.models.folds import in_folds
 
 Array = np.ndarray
 

@@ -46,14 +46,13 @@ class Source:
 def read_sources() -> dict[str, Source]:
     """The table of sources, by path: in REFLESS_RESOURCES, or beside this library."""
     beside = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
+    found = {}
     with open(Path(beside, "sources.csv"), newline="", encoding="utf-8") as handle:
-        return {
-            row["path"]: Source(
-                *(row["path"], row["url"], row["sha256"]),
-                *(tuple(row["members"].split()), row["description"]),
-            )
-            for row in csv.DictReader(handle)
-        }
+        for row in csv.DictReader(handle):
+            members = tuple(row["members"].split())
+            told = row["path"], row["url"], row["sha256"], members, row["description"]
+            found[row["path"]] = Source(*told)
+    return found
 
 
 @dataclass(frozen=True)
@@ -102,10 +101,10 @@ def fetch(source: Source, places: Places) -> Path:
                 log.warning("%s", tried[-1])
     if not places.network:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
-    by_hand = f"get it by hand ({source.url or source.about}) and put it at"
-    remedy = f"{by_hand} {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
-    said = "could not be had. Tried:\n  " + "\n  ".join(tried)
-    raise SourceError(said, path=source.path, remedy=remedy)
+    remedy = f"get it by hand ({source.url or source.about}) and put it at"
+    remedy += f" {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
+    message = "could not be had. Tried:\n  " + "\n  ".join(tried)
+    raise SourceError(message, path=source.path, remedy=remedy)
 
 
 def _download(url: str) -> bytes:
@@ -159,7 +158,7 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
 
 def main(logged: str, *names: str) -> None:
     """Bring raw files and encoders here; with ``--keep-going``, go on where one cannot be had."""
-    from refless.data.encoders import fetch_encoder
+    from refless.encoders import fetch_encoder
     from refless.job import job
 
     mirror, network = os.environ.get("REFLESS_MIRROR", ""), os.environ.get("REFLESS_NETWORK")

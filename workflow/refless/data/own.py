@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refless.data.rows import Faults, File, files_of, read_file, shorten
-from refless.data.wording import wording
+from refless.data.wording import numbers, wording
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ LARGEST = 1e100
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
-# ---- values: each reader takes one as it stands in a file, and ValueError says what is wrong -----
+# A reader takes a value as it stands in a file; its ValueError says what is wrong with it.
 
 
 def _text(value: Any) -> str:
@@ -59,11 +60,8 @@ def _words(value: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    return _plain(_words(value))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+    """Texts that differ in blanks are one name."""
+    return " ".join(_words(value).split())
 
 
 def _number(value: Any) -> float:
@@ -75,8 +73,7 @@ def _number(value: Any) -> float:
         with suppress(ValueError, OverflowError, TypeError):
             number = float(value)
     if not abs(number) <= LARGEST:
-        what = "are no numbers: write them like 3 or 0.25, and leave what is missing empty"
-        raise ValueError(what)
+        raise ValueError("are no numbers: write 3 or 0.25, and leave what is missing empty")
     return number
 
 
@@ -107,9 +104,6 @@ NAMES = tuple(READERS)
 
 def _reader(column: str) -> Callable[[Any], Any]:
     return READERS.get(column, _number if column.startswith("score_") else _words)
-
-
-# ---- files -------------------------------------------------------------------------------------
 
 
 def _read_columns(
@@ -212,13 +206,21 @@ def read_ratings(
         taken = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
             log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
-    table, where = _one_table(files), [(file.path, line) for file in files for line in file.lines]
-    ratings = table.pop(rated, [math.nan] * len(where))
-    raters = table.pop("rater", [])
+    where = [(file.path, line) for file in files for line in file.lines]
+    table: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}
+    for file, (name, values) in product(files, table.items()):
+        values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
+    ratings, raters = table.pop(rated, [math.nan] * len(where)), table.pop("rater", [])
     if center and not raters:
         remedy = "name it: --column rater=NAME, or leave out --center-raters"
         raise FormatError("has no column rater", path=files[0].path, remedy=remedy)
-    text_of = _texts_of(table) if raters else list(range(len(where)))
+    text_of = list(range(len(where)))
+    if raters:
+        forms = [
+            map(wording if name == "context" else _name, map(str, values))
+            for name, values in table.items()
+        ]
+        text_of = numbers(zip(*forms, strict=True)).tolist()
     given: dict[tuple[int, str], list[float]] = {}
     systems = any(table.get("system", []))
     for row, (number, rating) in enumerate(zip(text_of, ratings, strict=True)):
@@ -251,22 +253,3 @@ def read_ratings(
     texts = rows.iloc[first].reset_index(drop=True)
     texts["quality"] = found.groupby("text")["quality"].mean().astype(float)
     return Own(texts, found, files, text_of, [where[row] for row in first])
-
-
-def _one_table(files: Sequence[File]) -> dict[str, list[Any]]:
-    """The columns of all files, one behind the other."""
-    table: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}
-    for file in files:
-        for name, values in table.items():
-            values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
-    return table
-
-
-def _texts_of(table: Mapping[str, list[Any]]) -> list[int]:
-    """The number of each row's text, where rows of raters are put together."""
-    forms = [
-        [wording(value) if name == "context" else _plain(str(value)) for value in values]
-        for name, values in table.items()
-    ]
-    first: dict[Any, int] = {}
-    return [first.setdefault(key, len(first)) for key in zip(*forms, strict=True)]

@@ -22,9 +22,9 @@ FORMATS = ("tsv", "csv", "jsonl", "lines")
 ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
 ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
 OTHERS = {
-    b"PK\x03\x04": ("a zip archive or an Excel file", "unpack it, or save it as CSV (UTF-8)"),
-    b"\xd0\xcf\x11\xe0": ("an Excel file", "save it as CSV (UTF-8)"),
-    b"PAR1": ("a Parquet file", "write it as CSV or JSON Lines"),
+    b"PK\x03\x04": "a zip archive or an Excel file",
+    b"\xd0\xcf\x11\xe0": "an Excel file",
+    b"PAR1": "a Parquet file",
 }
 
 Rows = list[tuple[int, Any]]  # on which line each begins, and its fields or its JSON value
@@ -45,19 +45,19 @@ class File:
     columns: dict[str, list[Any]] = field(default_factory=dict)
 
 
+@dataclass
 class Faults:
     """What is wrong with rows: by file, column and kind, the lines and some examples."""
 
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, str, str], tuple[list[int], dict[str, None]]] = {}
-        self.rows: dict[str, int] = {}  # path -> number of rows
+    found: dict[tuple[str, str, str], tuple[list[int], list[str]]] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)  # path -> number of rows
 
     def add(self, path: str, line: int, column: str, what: str, value: Any = None) -> None:
         """One more row; ``what`` completes "2 of 10 ..."."""
-        lines, examples = self.found.setdefault((path, column, what), ([], {}))
+        lines, examples = self.found.setdefault((path, column, what), ([], []))
         lines.append(line)
-        if value is not None and len(examples) < 3:
-            examples[shorten(value)] = None
+        if value is not None and len(examples) < 3 and shorten(value) not in examples:
+            examples.append(shorten(value))
 
     def check(self) -> None:
         """FormatError with a line for each fault, if there is any."""
@@ -84,11 +84,8 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """The files, each once; of a folder, those whose endings tell a table, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
-        if not path.is_dir():
-            found.append(path)
-            continue
-        inside = [own for own in sorted(path.iterdir()) if own.name[0] != "."]
-        tables = [own for own in inside if _format(own) not in ("", "lines")]
+        inside = sorted(path.glob("[!.]*")) if path.is_dir() else [path]
+        tables = [own for own in inside if own == path or _format(own) not in ("", "lines")]
         if not tables:
             message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
             raise FormatError(message, path=path, remedy="name the files one by one")
@@ -108,23 +105,20 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
     name = "standard input" if str(path) == "-" else str(path)
     text, digest = _content(path, name)
     format = format or _format(Path(path)) or "tsv"
-    rows, names, objects = _rows(text, format, name), [], format == "jsonl"
-    if rows and not objects:
+    rows, names, what = _rows(text, format, name), [], "are no JSON objects"
+    if rows and format != "jsonl":
         names = rows.pop(0)[1]
+        what = f"rows have not {len(names)} fields, as the header has"
+        if format == "tsv":
+            what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
     faults.rows[name] = len(rows)
     good: Rows = []
     for line, row in rows:
-        if objects and not isinstance(row, dict):
-            faults.add(name, line, "row", "are no JSON objects", row)
-        elif not objects and len(row) != len(names):
-            what = f"rows have not {len(names)} fields, as the header has"
-            if format == "tsv":
-                what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
-            faults.add(name, line, "row", what, f"{len(row)} fields")
-        else:
+        if isinstance(row, dict) or (names and len(row) == len(names)):
             good.append((line, row))
-    if objects:
-        names = list(dict.fromkeys(key for _, row in good for key in row))
+        else:
+            faults.add(name, line, "row", what, row)
+    names = names or list(dict.fromkeys(key for _, row in good for key in row))
     if not names:
         faults.check()
         raise FormatError("has no rows", path=name, remedy="give it texts, one a row")
@@ -141,9 +135,9 @@ def _content(path: str | Path, name: str) -> tuple[str, str]:
         message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
         remedy = "look at its name and its folder"
         raise FormatError(message, path=name, remedy=remedy) from error
-    for begin, (what, remedy) in OTHERS.items():
-        if data.startswith(begin):
-            raise FormatError(f"is {what}", path=name, remedy=remedy)
+    if what := next((what for begin, what in OTHERS.items() if data.startswith(begin)), ""):
+        remedy = "unpack it, or write it as CSV (UTF-8) or JSON Lines"
+        raise FormatError(f"is {what}", path=name, remedy=remedy)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -155,11 +149,9 @@ def _content(path: str | Path, name: str) -> tuple[str, str]:
 
 def _rows(text: str, format: str, path: str) -> Rows:
     """Each row with its line, the header of a table first."""
+    if format in ("tsv", "csv"):
+        return _table(text, format, path)
     lines = list(enumerate(text.removesuffix("\n").split("\n"), 1))
-    if format == "csv":
-        return _filled(_csv_rows(text, path))
-    if format == "tsv":
-        return _filled(_tsv_rows(lines))
     if format == "lines":
         return [(0, ["text"]), *((number, [line]) for number, line in lines if text)]
     if not text.lstrip().startswith("["):
@@ -178,35 +170,27 @@ def _value(line: str) -> Any:
         return line
 
 
-def _csv_rows(text: str, path: str) -> Rows:
+def _table(text: str, format: str, path: str) -> Rows:
+    """Rows of a table without blank ones; but in one column, a blank line that is not the last is
+    an empty text. In TSV quotes are characters, unless all of them enclose fields of one line
+    without tabs."""
     csv.field_size_limit(sys.maxsize)
-    parsed, start = csv.reader(io.StringIO(text, newline="\n"), strict=True), 1
-    rows: Rows = []
+    comma, rows, start = "," if format == "csv" else "\t", Rows(), 1
+    parsed = csv.reader(io.StringIO(text, newline="\n"), delimiter=comma, strict=True)
     try:
         for fields in parsed:
             rows.append((start, fields))
             start = parsed.line_num + 1
+        plain = format == "tsv" and any({"\t", "\n"} & set("".join(row)) for _, row in rows)
     except csv.Error as error:
-        remedy = "mend it: a quote is left open, or stands once in a text, or the file is cut"
-        message = f"cannot be read as CSV from here on: {error}"
-        raise FormatError(message, path=path, line=start, remedy=remedy) from error
-    return rows
-
-
-def _tsv_rows(lines: list[tuple[int, str]]) -> Rows:
-    """A line a row; quotes are characters, unless all of them enclose fields without tabs."""
-    csv.field_size_limit(sys.maxsize)
-    raw = [(number, line.split("\t") if line else []) for number, line in lines]
-    try:
-        rows = [(n, next(csv.reader([line], delimiter="\t", strict=True))) for n, line in lines]
-    except csv.Error:
-        return raw
-    tabs = any("\t" in field for _, fields in rows for field in fields)
-    return raw if tabs else rows
-
-
-def _filled(rows: Rows) -> Rows:
-    """Without blank lines; but in one column, one that is not the last is an empty text."""
+        plain = format == "tsv"
+        if not plain:
+            remedy = "mend it: a quote is left open, or stands once in a text, or the file is cut"
+            message = f"cannot be read as CSV from here on: {error}"
+            raise FormatError(message, path=path, line=start, remedy=remedy) from error
+    if plain:
+        lines = enumerate(text.removesuffix("\n").split("\n"), 1)
+        rows = [(number, line.split("\t") if line else []) for number, line in lines]
     rows = list(dropwhile(lambda row: not row[1], rows))
     if rows and len(rows[0][1]) == 1:
         rows = [(line, fields or [""]) for line, fields in rows[:-1]] + rows[-1:]

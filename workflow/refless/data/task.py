@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
+from refless.data.ratings import RatedTexts
 from refless.data.wording import numbered
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
@@ -49,24 +49,14 @@ def write_task(
     log.info("%s: %d rated texts, %d ratings", folder.name, len(data.texts), len(data.ratings))
 
 
-def blank_task(folder: str | Path, out: str | Path) -> None:
-    """Write a task's tables once more for shipping: no text, no words, only names and numbers."""
-    task = read_task(folder)
-    numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
-    # of what a text answers, only that others answer the same
-    both = zip(numbered(task.texts["context"], apart=True), task.texts["context"], strict=True)
-    context = [f"c{number}" if context else "" for number, context in both]
-    texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
-    kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
-    data = RatedTexts(texts, task.ratings[kept])
-    write_task(data, out, task.about["facts"]["raw"], "shipped")
-
-
-def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
+def read_task(folder: str | Path, columns: Sequence[str] = (), whole: bool = False) -> Task:
     """A data set, from its folder, which has its name; ``columns`` are further ones that its texts
-    must have."""
+    must have; ``whole``: StaleError if they came with refless, blanked."""
     folder = Path(folder)
     texts = sealed.read(folder / "texts.csv")
+    if whole and texts.about["provenance"] == "shipped":
+        remedy = "delete this folder and run again, which reads the raw data"
+        raise StaleError("has no texts: it came with refless", path=folder, remedy=remedy)
     if lacking := [name for name in columns if name not in texts.content]:
         remedy = f"take the experiment out of those of {folder.name} in the configuration"
         message = f"the texts have no {' and no '.join(lacking)}, which this experiment needs"
@@ -75,12 +65,3 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     if ratings.about["facts"]["texts"] != texts.about["content"]:
         raise StaleError("has ratings of other texts", path=folder, remedy=sealed.AGAIN)
     return Task(folder.name, texts.content, ratings.content, texts.about)
-
-
-def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
-    """The same for what is computed from texts; StaleError if these came with refless, blanked."""
-    task = read_task(folder, columns)
-    if task.about["provenance"] == "shipped":
-        remedy = "delete this folder and run again, which reads the raw data"
-        raise StaleError("has no texts: it came with refless", path=folder, remedy=remedy)
-    return task

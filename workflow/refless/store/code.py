@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1]
 
 PLUMBING = (
     *("cli/", "errors.py", "job.py", "plan.py", "settings/"),
-    *("data/encoders.py", "data/fetch.py"),
+    *("encoders.py", "data/fetch.py"),
 )
 """Parts of the package that bring things, say what is wrong, and end up in no result."""
 

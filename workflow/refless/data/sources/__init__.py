@@ -5,18 +5,14 @@ by name the paths and the options of an entry under ``data`` in the configuratio
 the entry's name.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from refless.data.ratings import RatedTexts
 from refless.errors import FormatError
-
-if TYPE_CHECKING:  # so that asking for names does not import pandas
-    from refless.data.ratings import RatedTexts
 
 
 def loaders() -> list[str]:
@@ -60,9 +56,8 @@ def load(
     except Exception as error:
         if isinstance(error, FormatError) and error.path is not None:
             raise
-        paths = ", ".join(map(str, files.values()))
-        why = f"{type(error).__name__}: {error}".strip()
-        said = f"cannot be read by the loader {loader}: {why}"
+        paths, why = ", ".join(map(str, files.values())), f"{type(error).__name__}: {error}"
+        said = f"cannot be read by the loader {loader}: {why.strip()}"
         remedy = "delete it and run again, which fetches it; or put the right one there"
         raise FormatError(said, path=paths, remedy=remedy) from error
     if rated_for and not data.texts["quality"].notna().any():

@@ -5,17 +5,14 @@ the same for the same MR in NEM, RNNLG and BAGEL. The order of slots is part of 
 (``mr_key``) each of BAGEL's 202 MRs has exactly its two utterances, without it they are 143.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from refless.errors import FormatError
-
-if TYPE_CHECKING:  # not for the sake of reading one MR
-    import pandas as pd
 
 ACTS, SLOTS = "acts", "slots"
 """``inform(name='the hut', area=x)``; ``name[the hut], area[x]``, whose act is ``inform``."""
@@ -102,10 +99,7 @@ def nem_style(text: str, act: str = "inform") -> str:
 
 def keys(meanings: Iterable[str]) -> dict[str, list[str]]:
     """The columns ``mr_key`` and ``mr_set`` of MRs: `key` with and without the order of slots."""
-    return {
-        "mr_key": [key(text) for text in meanings],
-        "mr_set": [key(text, ordered=False) for text in meanings],
-    }
+    return {"mr_key": [*map(key, meanings)], "mr_set": [key(one, False) for one in meanings]}
 
 
 def references(texts: pd.DataFrame) -> pd.DataFrame:

@@ -44,16 +44,8 @@ def load(
         remedy = "give the lowest and the highest rating that there can be, e.g. 1 and 5"
         raise FormatError(f"the scale is {low:g} to {high:g}", path=path, remedy=remedy)
     contexts: Any = texts.get("context", pd.Series("", texts.index))
-    extra: dict[str, Any] = {}
     if "mr" in texts:
         contexts = contexts.where(contexts != "", texts["mr"])
-        extra = {"mr": texts["mr"], **mr.keys(texts["mr"])}
-    if "context" in texts or "mr" in texts:
-        number = [f"c{one + 1:04d}" for one in numbered(contexts, apart=True)]
-        extra = {"context_id": number, **extra}
-    if "references" in texts:
-        extra["references"] = [json.dumps(one, ensure_ascii=False) for one in texts["references"]]
-    extra |= {name: texts[name] for name in map(str, texts) if name.startswith("score_")}
     rated: dict[str, Any] = {
         "id": [f"{task}:{row:05d}" for row in range(1, len(texts) + 1)],
         "context": contexts,
@@ -63,7 +55,14 @@ def load(
         "n_ratings": ratings["text"].value_counts().reindex(texts.index, fill_value=0),
         "system": texts["system"].replace("", "unknown") if "system" in texts else "unknown",
     }
-    found = pd.DataFrame({**rated, **extra})
+    found = pd.DataFrame(rated)
+    if "context" in texts or "mr" in texts:
+        found["context_id"] = [f"c{one + 1:04d}" for one in numbered(contexts, apart=True)]
+    if "mr" in texts:
+        found = found.assign(mr=texts["mr"], **mr.keys(texts["mr"]))
+    if "references" in texts:
+        found["references"] = [json.dumps(one, ensure_ascii=False) for one in texts["references"]]
+    found = found.join(texts.filter(regex="^score_"))
     if not ratings["rater"].any():
         return RatedTexts(found, scale=(low, high))
     rows = {"id": found["id"].to_numpy()[ratings["text"]], "rater": anonymise(ratings["rater"])}

@@ -12,9 +12,10 @@ import pandas as pd
 from sklearn.utils.parallel import Parallel, delayed
 from tqdm import tqdm
 
-from refless.data.wording import in_folds, numbers, together, wording
+from refless.data.wording import numbers, wording
 from refless.errors import FormatError
 from refless.machine import versions
+from refless.models.folds import in_folds, together
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.data import Split, Texts, instances, read
 from refless.models.rnn_qe.meaning import TEXT, kind_of, unordered
@@ -63,8 +64,7 @@ def cross_validated(
         splits.append(Split(learned, chosen, tested, learned))
     setup = 2 if how.errors else 1
     data = [Encoded(instances(texts, split, setup, how.seed)) for split in splits]
-    schedule = SCHEDULES[SHORT]
-    fewest = min(len(split.train) for split in splits)
+    schedule, fewest = SCHEDULES[SHORT], min(len(split.train) for split in splits)
     schedule = replace(schedule, batch=int(np.clip(fewest // STEPS, 1, schedule.batch)))
     jobs = Parallel(n_jobs=threads, return_as="generator")(
         delayed(train)(one, schedule, how.seed, how.width, rounded=within) for one in data
