@@ -1,77 +1,64 @@
-"""Say which method predicts your ratings best, and what it is worth.
+"""``refless compare``."""
 
-example:
-  refless compare --ratings rated.tsv --scale 1 5 --out comparison
-  # then open comparison/report.html
-"""
-
-from __future__ import annotations
-
-import argparse
+from argparse import Namespace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from refless.cli import files, options
+from refless.cli import files
 from refless.errors import KernelError, SettingError
-
-if TYPE_CHECKING:
-    from refless.compare.evaluate import Settings
 
 METEOR = "meteor.nltk35"
 
 
-def add(parser: options.Parser) -> None:
-    said = "text, quality; and, as far as there are any, context, mr, system, references (a JSON"
-    said += " list), score_<name> (somebody else's score)"
-    options.add_ratings(parser, said)
-    parser.add_argument("--out", metavar="DIR", help="a folder for tables and a report")
-    parser.add_argument("--scale", **options.SCALE)
-    said = "of neighbors, e.g. embedding.MODEL; may be given several times (default: bleu.char,"
-    said += " bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found)"
-    parser.add_argument("--kernel", action="append", metavar="NAME", help=said)
-    options.add_number(parser, "--draws", "of the bootstrap", 2000, 100)
-    options.add_number(parser, "--seed", "of folds and draws", 0, 0)
-    options.add_number(parser, "--repeats", "of the folds, at most 10,000 / texts", 5)
-    options.add_kernels(parser)
-    parser.add_argument("--no-networks", action="store_true", help="leave out RNN-QE (minutes)")
+def compare(arguments: Namespace) -> None:
+    """Say which method predicts your ratings best, and what it is worth.
 
+    --ratings has the columns text, quality; and, as far as there are any, context, mr, system,
+    references (a JSON list), score_<name> (somebody else's score). --kernel may be given several
+    times (default: bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found).
+    --out is a folder for tables and a report.
 
-def run(arguments: argparse.Namespace) -> None:
-    own = files.ratings_of(arguments, scale=arguments.scale)
+    example:
+      refless compare --ratings rated.tsv --scale 1 5 --out comparison
+      # then open comparison/report.html
+    """
+    own = files.ratings_of(arguments, arguments.scale)
 
-    from refless.compare.evaluate import compare
-    from refless.compare.predict import TRIVIAL, keys, why_not
+    from refless.compare import evaluate
+    from refless.compare.predict import TRIVIAL, keys
     from refless.compare.read import of_own
     from refless.compare.verdict import LEVEL, answer, command, warnings
     from refless.compare.write import FILES, write_comparison
 
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
     methods = keys(rated, settings.kernels, settings.networks is not None)
-    tried = sum(name not in TRIVIAL and not why_not(name, rated, "texts") for name, _ in methods)
-    if settings.draws < (least := round(2 / LEVEL) * tried):
+    least = round(2 / LEVEL) * sum(name not in TRIVIAL for name, _ in methods)
+    if settings.draws < least:
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
     for name in FILES if arguments.out else ():
         files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
-    with files.progress("comparing", "step") as step:
-        found = compare(rated, settings, step)
+    with files.progress("comparing") as step:
+        found = evaluate.compare(rated, settings, step)
     if arguments.out:
         sums = [file.sum for file in own.files]
         write_comparison(rated, found, settings, arguments.out, sums)
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):
         files.tell(f"warning: {warning}")
-    told, center = [*arguments.ratings, *_how_read(arguments)], arguments.center_raters
-    files.tell(command(found, settings, told, ["--center-raters"] if center else []))
+    center = ["--center-raters"] if arguments.center_raters else []
+    files.tell(command(found, settings, _how_read(arguments), center))
     if arguments.out:
         files.tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
 
 
-def _how_read(arguments: argparse.Namespace) -> list[str]:
-    """The options without which the next command would not read the ratings as this one did."""
-    told = [part for name, theirs in arguments.column for part in ("--column", f"{name}={theirs}")]
+def _how_read(arguments: Namespace) -> list[str]:
+    """The files, and the options without which the next command would read them otherwise."""
+    told = [*arguments.ratings]
+    for name, theirs in arguments.column:
+        told += ["--column", f"{name}={theirs}"]
     if arguments.ratings_format:
         told += ["--ratings-format", arguments.ratings_format]
     if arguments.repeated_ratings != "refuse":
@@ -79,18 +66,18 @@ def _how_read(arguments: argparse.Namespace) -> list[str]:
     return told
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
+def _settings(arguments: Namespace) -> Any:
     from refless.compare.evaluate import KERNELS, Settings
-    from refless.compare.predict import NEIGHBORS, NETWORKS
+    from refless.compare.predict import NEIGHBORS, NETWORKS, by_networks
     from refless.encoders import lacking
     from refless.kernels.wordnet import find
 
     left_out: dict[tuple[str, str], str] = {}
-    kernels = tuple(dict.fromkeys(arguments.kernel or (*KERNELS, METEOR)))
+    kernels = tuple(dict.fromkeys(arguments.kernels or (*KERNELS, METEOR)))
     for kernel in kernels:
         if reason := lacking(kernel):
             raise KernelError(reason.sentence, remedy=reason.remedy)
-    if not arguments.kernel and not arguments.wordnet:
+    if not arguments.kernels:
         try:
             find()
         except KernelError as error:
@@ -101,11 +88,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     elif find_spec("torch") is None:
         left_out[NETWORKS, ""] = "it needs torch, which is not installed"
     else:
-        from refless.compare.predict import by_networks
         from refless.models.rnn_qe.own import How
 
         networks = partial(by_networks, how=How(seed=arguments.seed), threads=arguments.threads)
-    place = {"wordnet": arguments.wordnet} if arguments.wordnet else {}
-    places = {kernel: place for kernel in kernels if kernel.startswith("meteor.")}
     told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}
-    return Settings(kernels, places, left_out=left_out, networks=networks, **told)
+    return Settings(kernels, left_out=left_out, networks=networks, **told)

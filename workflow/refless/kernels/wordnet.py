@@ -53,7 +53,7 @@ def find(path: str | Path | None = None) -> Path:
                 return place
     if named:
         message = "there is no WordNet in nltk's layout"
-        raise KernelError(message, path=named, remedy="name its zip or folder: --wordnet PATH")
+        raise KernelError(message, path=named, remedy="name its zip or folder in REFLESS_WORDNET")
     raise KernelError("METEOR needs WordNet, and there is none", remedy=_REMEDY)
 
 

@@ -1,0 +1,84 @@
+"""``refless train-qe`` and ``refless qe``."""
+
+from argparse import Namespace
+from dataclasses import replace
+
+import numpy as np
+
+from refless.cli import files
+from refless.errors import FormatError, OutputError
+
+
+def train_qe(arguments: Namespace) -> None:
+    """Train RNN-QE (Dusek et al. 2017) on ratings of your own; needs torch.
+
+    --ratings has the columns text, quality (any scale) and, if there is one, mr or context; --out
+    is the model, a file that ends in .npz.
+
+    example:
+      refless train-qe --ratings rated.tsv --out mine.npz
+      refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv
+    """
+    out = files.check_out(arguments.out, *arguments.ratings)
+    if out is None or out.suffix != ".npz":
+        raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
+    texts = files.rated(files.ratings_of(arguments, arguments.scale))
+
+    from refless.compare.read import answers_of
+    from refless.models.rnn_qe.own import How, fit
+    from refless.models.rnn_qe.saved import save_model
+
+    answers, quality = answers_of(texts), texts["quality"].to_numpy(float)
+    how = How(arguments.width, bool(arguments.errors), arguments.seed)
+    told = answers, quality, how, arguments.scale, arguments.threads or 1
+    try:
+        model = fit(texts["text"].tolist(), *told)
+    except FormatError as error:
+        path = ", ".join(arguments.ratings)
+        raise FormatError(error.message, path=path, remedy=error.remedy) from error
+    column = "mr" if "mr" in texts and texts["mr"].tolist() == answers else "context"
+    save_model(replace(model, about={**model.about, "column": column}), out)
+    ends = f"{model.scale.low:g} to {model.scale.high:g}"
+    read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"
+    files.tell(f"{len(texts)} rated texts, scale {ends}, {read}")
+    files.tell(f"tested on {model.about['tested']}: {files.measures_line(model.about['worth'])}")
+
+
+def qe(arguments: Namespace) -> None:
+    """Rate texts beside their MR or context, without references, with a trained network.
+
+    --outputs has the columns text and mr, such as inform(name=x), or context. --model is of refless
+    train-qe (default: a network for dialogue systems, whose ratings go from 1 to 6).
+
+    example:
+      refless qe --outputs mine.tsv --out rated.tsv
+    """
+    arguments.out = files.check_out(arguments.out, arguments.outputs, arguments.model)
+    outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
+
+    from refless.models.rnn_qe.saved import load_model, shipped_model
+    from refless.statistics import agreement
+
+    model, given = load_model(arguments.model or shipped_model()), outputs.columns
+    meanings = [""] * len(given["text"])
+    if model.reads_meanings:
+        names = str(model.about.get("column", "mr")), "mr", "context"
+        column = next((name for name in names if name in given), "")
+        if not column:
+            message = "has no column mr or context, which the model was trained with"
+            raise FormatError(message, path=outputs.path, remedy="add it")
+        meanings = given[column]
+        if blank := sum(not one.strip() for one in meanings):
+            files.tell(f"warning: {blank} of {len(meanings)} texts have no {column}")
+    try:
+        rated = model.rate(meanings, given["text"])
+    except FormatError as error:
+        line = outputs.lines[(error.line or 1) - 1]
+        remedy = f"mend it; the model reads {model.meanings}, as it was trained"
+        raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
+    if seen := rated["seen"].sum():
+        files.tell(f"warning: {seen} of {len(rated)} texts are among those that it was trained on")
+    facts, quality = {}, np.array(given.get("quality", []), float)
+    if not np.isnan(quality).all():
+        facts = agreement(rated["prediction"].to_numpy(), quality, np.nanmean(quality))
+    files.finish(arguments, outputs, rated[["prediction"]].round(6), facts)
