@@ -17,7 +17,7 @@ from refless.cli import files, options
 from refless.errors import KernelError, SettingError
 
 if TYPE_CHECKING:
-    from refless.compare.evaluate import Settings
+    from refless.compare.predict import Settings
 
 METEOR = "meteor.nltk35"
 
@@ -42,14 +42,13 @@ def run(arguments: argparse.Namespace) -> None:
     own = files.ratings_of(arguments, scale=arguments.scale)
 
     from refless.compare.evaluate import compare
-    from refless.compare.predict import TRIVIAL, keys, why_not
+    from refless.compare.predict import TRIVIAL, methods, why_not
     from refless.compare.read import of_own
-    from refless.compare.verdict import LEVEL, answer, command, warnings
-    from refless.compare.write import FILES, write_comparison
+    from refless.compare.report import FILES, LEVEL, answer, command, warnings, write_comparison
 
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
-    methods = keys(rated, settings.kernels, settings.networks is not None)
-    tried = sum(name not in TRIVIAL and not why_not(name, rated, "texts") for name, _ in methods)
+    names = [name for name, _ in methods(rated, settings) if name not in TRIVIAL]
+    tried = sum(not why_not(name, rated, "texts") for name in names)
     if settings.draws < (least := round(2 / LEVEL) * tried):
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
@@ -57,14 +56,14 @@ def run(arguments: argparse.Namespace) -> None:
         files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
     with files.progress("comparing", "step") as step:
         found = compare(rated, settings, step)
-    if arguments.out:
-        sums = [file.sum for file in own.files]
-        write_comparison(rated, found, settings, arguments.out, sums)
+        if arguments.out:
+            sums = [file.sum for file in own.files]
+            write_comparison(rated, found, settings, arguments.out, sums)
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):
         files.tell(f"warning: {warning}")
     told, center = [*arguments.ratings, *_how_read(arguments)], arguments.center_raters
-    files.tell(command(found, settings, told, ["--center-raters"] if center else []))
+    files.tell(command(found, told, ["--center-raters"] if center else []))
     if arguments.out:
         files.tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
 
@@ -80,8 +79,7 @@ def _how_read(arguments: argparse.Namespace) -> list[str]:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    from refless.compare.evaluate import KERNELS, Settings
-    from refless.compare.predict import NEIGHBORS, NETWORKS
+    from refless.compare.predict import KERNELS, NEIGHBORS, NETWORKS, Settings
     from refless.data.encoders import lacking
     from refless.kernels.wordnet import find
 

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.evaluate import Settings, compare
-from refless.compare.predict import NETWORKS, WORDS, by_networks
-from refless.compare.read import Rated, rated_of
-from refless.compare.splits import Split, all_splits
+from refless.compare.evaluate import compare
+from refless.compare.predict import NETWORKS, WORDS, Settings, by_networks
+from refless.compare.read import Rated, Split, all_splits, rated_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
@@ -66,7 +65,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
 
 def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
-    """What `write_networks` wrote, as `refless.compare.evaluate.Settings` wants it. Raises
+    """What `write_networks` wrote, as `refless.compare.predict.Settings` wants it. Raises
     FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned raises
     StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content
@@ -107,7 +106,6 @@ def compare_task(
         Settings(
             **settings,
             options=options,
-            curve=False,
             left_out=dict.fromkeys(left_out, LEFT_OUT),
             threads=threads,
             networks=None if networks is None else read_networks(networks),
