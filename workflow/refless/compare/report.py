@@ -168,15 +168,13 @@ def write_comparison(
     views = {f"new {name}": _view(found.table, name) for name in found.order}
     views["learning curve of ridge"] = _html(curve)
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
-    texts = [
-        *(
-            table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
-            for table in (found.table, found.predictions, curve)
-        ),
-        json_text(record),
-        page.render(**said, views=views, picture=_picture(found)),
-    ]
-    write_together({Path(folder) / name: text for name, text in zip(FILES, texts, strict=True)})
+    files = {
+        "comparison.json": json_text(record),
+        "report.html": page.render(**said, views=views, picture=_picture(found)),
+    }
+    for name, table in zip(TABLES, (found.table, found.predictions, curve), strict=True):
+        files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
+    write_together({Path(folder) / name: text for name, text in files.items()})
 
 
 def _view(table: pd.DataFrame, split: str) -> str:

@@ -1,8 +1,6 @@
 """The comparison on our data sets: every method on each, and the table of all.
 
-Stage: prediction, cell -> table. In: rated texts of a data set. Out: the estimates of RNN-QE, whose
-training needs torch; its rows, as a sealed file; the table.
-"""
+Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.compare.evaluate import COLUMNS as COMPARED
 from refless.compare.evaluate import compare
 from refless.compare.predict import NETWORKS, WORDS, Settings, by_networks
 from refless.compare.read import Rated, Split, all_splits, rated_of
@@ -28,13 +27,8 @@ Array = np.ndarray
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
 LEFT_OUT = "left_out"
-COLUMNS = [
-    *("task", "method", "kernel", "split"),
-    *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
-    *("mse", "coverage", "pairwise_accuracy", "ratings_saved"),
-    *("difference", "difference_low", "difference_high", "p", "n", "source", "reason"),
-    "pearson_draws",
-]
+OWN = [name for name in COMPARED if name not in ("mse_of_mean", "reason")]
+COLUMNS = ["task", *OWN, "source", "reason", "pearson_draws"]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
