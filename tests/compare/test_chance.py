@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless.compare.evaluate import Comparison, Settings, compare
-from refless.compare.verdict import verdict
+from refless.compare.evaluate import Comparison, compare
+from refless.compare.predict import Settings
+from refless.compare.report import verdict
 from tests.compare import made_up
 
 Row = dict[str, Any]
@@ -28,7 +29,7 @@ SPELLINGS: list[Callable[[str], str]] = [
     lambda text: "".join(chr(ord(c) + 0xFEE0) if "a" <= c <= "z" else c for c in text),
     lambda text: text.replace("k", "k\u200b"),
 ]
-QUICK = Settings(kernels=("bleu.char",), draws=100, repeats=2, curve=False)
+QUICK = Settings(kernels=("bleu.char",), draws=100, repeats=2)
 
 
 def phrases(generator: np.random.Generator, number: int, length: int = 7) -> list[str]:

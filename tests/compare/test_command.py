@@ -12,7 +12,7 @@ from scipy import stats
 from refless.cli import main
 from refless.compare.evaluate import COLUMNS
 from refless.compare.predict import TRIVIAL
-from refless.compare.write import FILES
+from refless.compare.report import FILES
 from tests.compare.made_up import rows, write
 
 

@@ -10,21 +10,20 @@ from scipy import stats
 from refless.compare import predict
 from refless.compare.evaluate import (
     Comparison,
-    Settings,
     compare,
-    estimate,
     learning_curve,
     p_value,
     strongest,
+    with_interval,
 )
 from refless.compare.measures import _pearson, averaged, measured
-from refless.compare.read import Rated, Raters
-from refless.compare.splits import Split, all_splits
-from refless.compare.verdict import about, answer, command, verdict, warnings
+from refless.compare.predict import Settings
+from refless.compare.read import Rated, Raters, Split, all_splits
+from refless.compare.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
 from refless.statistics import ENOUGH_UNITS, centred
 
-QUICK = Settings(kernels=("bleu.char",), draws=200, repeats=1, curve=False)
+QUICK = Settings(kernels=("bleu.char",), draws=200, repeats=1)
 
 
 def guess(
@@ -60,7 +59,7 @@ def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
 def test_nested_neighbors_equal_plain_loops(rated, name):
     few = Rated(rated.texts[:40], rated.quality[:40], rated.same[:40], rated.system[:40])
     own = next(split for split in all_splits(few) if split.name == name)
-    found = predict.estimates((predict.NEIGHBORS, "bleu.char"), few, [own], {})[0].own
+    (found,) = predict.methods(few, QUICK)[predict.NEIGHBORS, "bleu.char"]([own])
     np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
     assert (~np.isnan(found)).sum() > 5
 
@@ -74,21 +73,17 @@ def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, n
     quality[rows] = np.random.default_rng(5).permutation(quality[rows]) ** 2
     judge = rated.scores["score_judge"]
     given = replace(rated, scores={"score_judge": judge, "score_other": np.sin(judge)})
-    tried = predict.keys(given, ["bleu.char"], False)
-    tried = [key for key in tried if not predict.why_not(key[0], given, split.name)]
+    tried, other = (predict.methods(own, QUICK) for own in (given, replace(given, quality=quality)))
     names = {name for name, _ in tried}
     assert {"ridge", "neighbors", "score_judge", "combined", "bleu"} <= names
-    for name, kernel_of in tried:
-        first, second = (
-            predict.estimates((name, kernel_of), own, [split], {})[0]
-            for own in (given, replace(given, quality=quality))
-        )
-        for what in ("own", "filled", "ranked"):
-            one, two = getattr(first, what)[rows], getattr(second, what)[rows]
-            np.testing.assert_allclose(one, two, atol=1e-11, err_msg=f"{name} {what}")
-        covered = ~np.isnan(first.own)
-        if name != "middle" and (covered & ~rows).sum() > 30:
-            assert np.nanmax(np.abs(first.own - second.own)[~rows]) > 1e-4, name
+    for key in tried:
+        if predict.why_not(key[0], given, split.name):
+            continue
+        (first,), (second,) = tried[key]([split]), other[key]([split])
+        np.testing.assert_allclose(first[rows], second[rows], atol=1e-11, err_msg=str(key))
+        covered = ~np.isnan(first)
+        if key[0] != "middle" and (covered & ~rows).sum() > 30:
+            assert np.nanmax(np.abs(first - second)[~rows]) > 1e-4, key
 
 
 def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
@@ -96,28 +91,36 @@ def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
     fold = np.arange(42) % 3
     mean = np.round([quality[fold != k].mean() for k in range(3)], 12)
     estimate = np.where(np.arange(42) % 2, mean[fold], np.nan)
-    np.testing.assert_array_equal(predict.filled_in(estimate, quality, fold).filled, mean[fold])
+    rated = of(quality, np.arange(42) % 2)
+    found = measured(estimate, rated, Split("texts", fold), 10, 0)
+    assert found["coverage"][0] == 0.5
+    assert np.isnan(found["pearson"][0])
+    assert found["mse"] == found["mse_of_mean"]
 
 
 def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
     split, judge = all_splits(rated)[0], rated.scores["score_judge"].copy()
     judge[:10] = np.nan
-    found = predict.score("score_judge", replace(rated, scores={"score_judge": judge}), split)
-    assert np.isnan(found.own).tolist() == [True] * 10 + [False] * 110
-    np.testing.assert_array_equal(found.ranked[10:], judge[10:])
+    given = replace(rated, scores={"score_judge": judge})
+    (found,) = predict.methods(given, QUICK)["score_judge", ""]([split])
+    assert np.isnan(found).tolist() == [True] * 10 + [False] * 110
+    ranked = judge.copy()
     for k in range(split.folds):
         train, asked = (split.fold != k) & ~np.isnan(judge), split.fold == k
         line = np.polyfit(judge[train], rated.quality[train], 1)
-        np.testing.assert_allclose(found.own[asked], np.polyval(line, judge[asked]))
-        np.testing.assert_allclose(found.ranked[asked & np.isnan(judge)], judge[train].mean())
+        np.testing.assert_allclose(found[asked], np.polyval(line, judge[asked]))
+        ranked[asked & np.isnan(judge)] = judge[train].mean()
+    own = measured(found, given, split, 10, 0, judge)
+    x, y = (within(values, split.fold) for values in (ranked, rated.quality))
+    assert own["pearson"][0] == pytest.approx(stats.pearsonr(x, y).statistic)
 
 
 def test_scores_together_are_worth_more_than_each(rated):
     generator, split = np.random.default_rng(0), all_splits(rated)[0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
-    found = predict.combined("combined", replace(rated, scores=scores), split)
-    assert np.corrcoef(found.own, rated.quality)[0, 1] > 0.9
+    found = predict.combined(replace(rated, scores=scores), split)
+    assert np.corrcoef(found, rated.quality)[0, 1] > 0.9
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 
 
@@ -144,17 +147,15 @@ def test_texts_that_are_not_similar_to_themselves(name):
     assert said.startswith(f"{name} reads {lost} of {len(ODD)} texts")
 
 
-def test_the_learning_curve_rises_to_what_all_ratings_give(rated):
-    split = all_splits(rated)[1]
-    found = learning_curve(rated, split, np.array([0.9, 0.8, 1.0]), 50, 0)
-    assert found["ratings"].tolist() == [25, 50, 90]
-    assert found["pearson"].is_monotonic_increasing
-    assert found["pearson"].iloc[-1] == 0.9
-    assert (found["pearson_low"] < found["pearson_high"]).all()
+def test_the_learning_curve_rises_to_what_all_ratings_give(rated, found):
+    curve = learning_curve(rated, found, QUICK)
+    assert curve["ratings"].tolist() == [25, 50, 90]
+    assert curve["pearson"].is_monotonic_increasing
+    assert curve["pearson"].iloc[-1] == found.draws["systems", "ridge", ""]["pearson"][0]
+    assert (curve["pearson_low"] < curve["pearson_high"]).all()
     # a system that wrote nearly all leaves too few for a point
-    fold = np.where(np.arange(120) < 110, 0, np.arange(120) % 3)
-    most = learning_curve(rated, Split("systems", fold), np.array([0.9]), 50, 0)
-    assert len(most) == 1
+    most = Split("systems", np.where(np.arange(120) < 110, 0, np.arange(120) % 3))
+    assert len(learning_curve(rated, replace(found, splits={"systems": [most]}), QUICK)) == 1
 
 
 def of(quality: np.ndarray, system: np.ndarray) -> Rated:
@@ -163,14 +164,19 @@ def of(quality: np.ndarray, system: np.ndarray) -> Rated:
     return Rated([f"text {k}" for k in range(n)], quality, np.arange(n), system)
 
 
-def invented(seed: int, n: int = 60) -> tuple[Rated, Split, predict.Estimates]:
-    """predict.Estimates, of which some are missing and some tie, of 5 systems in 4 folds."""
+def invented(seed: int, n: int = 60) -> tuple[Rated, Split, np.ndarray]:
+    """Estimates, of which some are missing and some tie, of 5 systems in 4 folds."""
     generator = np.random.default_rng(seed)
     quality = np.round(generator.random(n), 1)
     estimate = np.round(quality + generator.normal(0, 0.4, n), 1)
     estimate[generator.random(n) < 0.2] = np.nan
     rated, split = of(quality, generator.integers(0, 5, n)), Split("texts", np.arange(n) % 4)
-    return rated, split, predict.filled_in(estimate, quality, split.fold)
+    return rated, split, estimate
+
+
+def filled_in(estimate: np.ndarray, quality: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    mean = np.array([quality[fold != k].mean() for k in range(fold.max() + 1)])
+    return np.where(np.isnan(estimate), mean[fold], estimate)
 
 
 def within(values: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -180,7 +186,8 @@ def within(values: np.ndarray, group: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_draw_is_texts_that_are_copied(seed):
     rated, split, found = invented(seed)
-    x, y = (centred(values, split.fold) for values in (found.ranked, rated.quality))
+    filled = filled_in(found, rated.quality, split.fold)
+    x, y = (centred(values, split.fold) for values in (filled, rated.quality))
     unit = np.random.default_rng(seed).permutation(np.arange(60) % 12)
     drawn = np.random.default_rng(seed).integers(1, 3, (5, 12))
     for weights, value in zip(drawn, _pearson(x, y, unit, split.fold)(drawn), strict=True):
@@ -193,9 +200,10 @@ def test_the_first_number_is_that_of_the_texts():
     rated, split, found = invented(7)
     ours = measured(found, rated, split, draws=50, seed=1)
     assert ours["pearson"].shape == ours["spearman"].shape == (51,)
-    x, y = (within(values, split.fold).round(12) for values in (found.ranked, rated.quality))
+    filled = filled_in(found, rated.quality, split.fold)
+    x, y = (within(values, split.fold).round(12) for values in (filled, rated.quality))
     parts = np.column_stack([np.eye(5)[rated.system], np.eye(4)[split.fold]])
-    level = np.linalg.lstsq(parts, found.ranked)[0][:5]
+    level = np.linalg.lstsq(parts, filled)[0][:5]
     people = [rated.quality[rated.system == s].mean() for s in range(5)]
     pairs = [
         float(np.sign(level[i] - level[j]) == np.sign(people[i] - people[j]))
@@ -204,8 +212,8 @@ def test_the_first_number_is_that_of_the_texts():
     expected = {
         "pearson": stats.pearsonr(x, y).statistic,
         "spearman": stats.spearmanr(x, y).statistic,
-        "mse": ((found.filled - rated.quality) ** 2).mean(),
-        "coverage": (~np.isnan(found.own)).mean(),
+        "mse": ((filled - rated.quality) ** 2).mean(),
+        "coverage": (~np.isnan(found)).mean(),
         "pairwise_accuracy": np.mean(pairs),
     }
     assert {name: ours[name][0] for name in expected} == pytest.approx(expected)
@@ -221,7 +229,7 @@ def test_what_only_knows_the_training_mean_goes_with_nothing():
     for sign in (-1, 1):
         estimate = sign * mean + generator.normal(0, 1e-3, 1000)
         assert abs(np.corrcoef(estimate, quality)[0, 1]) > 0.9
-        ours = measured(predict.filled_in(estimate, quality, system), rated, split, 100, 0)
+        ours = measured(estimate, rated, split, 100, 0)
         assert ours["pearson"][0] == pytest.approx(0, abs=0.1)
         assert ours["spearman"][0] == pytest.approx(0, abs=0.1)
         assert np.isnan(ours["pairwise_accuracy"][0])
@@ -277,25 +285,24 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
     assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
     assert own["shown"]
     assert answer(rated, found)[1].startswith(f"new systems: ridge r {own['pearson']:.2f} (")
-    next_one = command(found, QUICK, ["my rated.tsv"], [])
+    next_one = command(found, ["my rated.tsv"], [])
     assert "refless score --ratings 'my rated.tsv' --method ridge" in next_one
     rest = replace(found, table=found.table[found.table["split"] != "systems"])
     assert not verdict(rest, "systems")
-    assert "--method ridge" in command(rest, QUICK, ["rated.tsv"], [])  # of another split
+    assert "--method ridge" in command(rest, ["rated.tsv"], [])  # of another split
 
 
 @pytest.mark.parametrize(
     ("method", "kernel_of", "told"),
     [
         ("rnn_qe", "", "train-qe --ratings rated.tsv --out"),
-        ("neighbors", "meteor.nltk35", "--center-raters --kernel meteor.nltk35 --wordnet wn --"),
+        ("neighbors", "meteor.nltk35", "--center-raters --kernel meteor.nltk35 --"),
     ],
 )
 def test_the_next_command_has_its_own_options(found, method, kernel_of, told):
     rows = found.table[(found.table["split"] == "systems") & (found.table["method"] == "ridge")]
     best = replace(found, table=rows.assign(method=method, kernel=kernel_of))
-    settings = replace(QUICK, options={"meteor.nltk35": {"wordnet": "wn"}})
-    assert told in command(best, settings, ["rated.tsv"], ["--center-raters"])
+    assert told in command(best, ["rated.tsv"], ["--center-raters"])
 
 
 def test_chance_is_not_shown(rated):
@@ -303,7 +310,7 @@ def test_chance_is_not_shown(rated):
     other = replace(rated, quality=shuffled, scores={})
     made = compare(other, QUICK)
     assert all("not shown" in line for line in answer(other, made)[1:])
-    assert "rate more" in command(made, QUICK, ["rated.tsv"], [])
+    assert "rate more" in command(made, ["rated.tsv"], [])
 
 
 def test_what_covers_few_texts_is_no_yardstick(found):
@@ -325,8 +332,8 @@ def test_p_of_draws():
 
 
 def test_an_interval_that_leaves_out_its_number_is_not_printed():
-    assert np.isnan(estimate(np.array([1.0, *np.linspace(0.8, 0.95, 99)])).low)
-    assert estimate(np.array([0.9, *np.linspace(0.8, 0.95, 99)])).low > 0.8
+    assert np.isnan(with_interval("r", np.array([1.0, *np.linspace(0.8, 0.95, 99)]))["r_low"])
+    assert with_interval("r", np.array([0.9, *np.linspace(0.8, 0.95, 99)]))["r_low"] > 0.8
 
 
 def test_warnings(rated, found):

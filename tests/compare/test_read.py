@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.read import Rated, of_own, rater_agreement
-from refless.compare.splits import FOLDS, Split, all_splits, repeated
+from refless.compare.read import (
+    FOLDS,
+    Rated,
+    Split,
+    all_splits,
+    of_own,
+    rater_agreement,
+    repeated,
+)
 from refless.data.own import read_ratings
 from refless.errors import FormatError
 from refless.models.folds import in_folds

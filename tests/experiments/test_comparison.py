@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.splits import all_splits
+from refless.compare.read import all_splits
 from refless.data.sources import table
 from refless.data.task import Task, read_task, write_task
 from refless.errors import StaleError

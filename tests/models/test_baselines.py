@@ -1,12 +1,10 @@
 """Baselines: each against a slow computation of its definition."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from refless.models.baselines import Constant, Length, Lookup, Ngrams, RidgeTfidf, SystemRidge, line
+from refless.models.baselines import Constant, Line, Lookup, Ngrams, RidgeTfidf, SystemRidge
 from tests.compare.made_up import rows
 
 NAN = float("nan")
@@ -16,9 +14,9 @@ SYSTEMS = ["p", "q", "q", "p+q", "r", "p", "q", "p", "r", "s"]
 NEW, NEW_SYSTEMS = ["a b", "never seen", "xyz", ""], ["q", "nobody", "p+r", "s"]
 
 
-def by_length(size: Callable[[str], int], text: str) -> float:
-    slope, start = np.polyfit([size(own) for own in TEXTS], QUALITY, 1)
-    return float(slope * size(text) + start)
+def by_length(text: str) -> float:
+    slope, start = np.polyfit([len(own) for own in TEXTS], QUALITY, 1)
+    return float(slope * len(text) + start)
 
 
 def mean(alike: list[bool]) -> float:
@@ -30,12 +28,7 @@ def mean(alike: list[bool]) -> float:
     [
         (Constant, zip, lambda text, _: QUALITY.mean()),
         (lambda: Constant(0.5), zip, lambda text, _: 0.5),
-        (Length, lambda t, _: t, lambda text, _: by_length(len, text)),
-        (
-            Length,
-            lambda t, _: map(str.split, t),
-            lambda text, _: by_length(lambda t: len(t.split()), text),
-        ),
+        (Line, lambda t, _: map(len, t), lambda text, _: by_length(text)),
         (Lookup, lambda t, _: t, lambda text, _: mean([text == own for own in TEXTS])),
         (Lookup, lambda _, s: s, lambda _, system: mean([system == own for own in SYSTEMS])),
     ],
@@ -52,9 +45,10 @@ def test_equal_means_tie_however_they_are_summed():
 
 
 def test_a_line_without_a_slope_is_the_mean():
-    assert Length().fit(["abc", "def"], [0.25, 0.75]).predict(["a b c d"]).tolist() == [0.5]
-    slope, start = line(np.array([1.0, NAN, 2.0]), np.array([3.0, 100.0, 5.0]))
-    assert (slope, start) == pytest.approx((2, 1))
+    assert Line().fit([3, 3], [0.25, 0.75]).predict([7]).tolist() == [0.5]
+    model = Line().fit([1.0, NAN, 2.0], [3.0, 100.0, 5.0])
+    assert (model.slope_, model.start_) == pytest.approx((2, 1))
+    assert np.isnan(model.predict([NAN])).all()
 
 
 def made_up() -> tuple[list[str], np.ndarray]:

@@ -27,14 +27,13 @@ def compare(arguments: Namespace) -> None:
     own = files.ratings_of(arguments, arguments.scale)
 
     from refless.compare import evaluate
-    from refless.compare.predict import TRIVIAL, keys
+    from refless.compare.predict import TRIVIAL, methods, why_not
     from refless.compare.read import of_own
-    from refless.compare.verdict import LEVEL, answer, command, warnings
-    from refless.compare.write import FILES, write_comparison
+    from refless.compare.report import FILES, LEVEL, answer, command, warnings, write_comparison
 
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
-    methods = keys(rated, settings.kernels, settings.networks is not None)
-    least = round(2 / LEVEL) * sum(name not in TRIVIAL for name, _ in methods)
+    names = [name for name, _ in methods(rated, settings) if name not in TRIVIAL]
+    least = round(2 / LEVEL) * sum(not why_not(name, rated, "texts") for name in names)
     if settings.draws < least:
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
@@ -42,14 +41,14 @@ def compare(arguments: Namespace) -> None:
         files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
     with files.progress("comparing") as step:
         found = evaluate.compare(rated, settings, step)
-    if arguments.out:
-        sums = [file.sum for file in own.files]
-        write_comparison(rated, found, settings, arguments.out, sums)
+        if arguments.out:
+            sums = [file.sum for file in own.files]
+            write_comparison(rated, found, settings, arguments.out, sums)
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):
         files.tell(f"warning: {warning}")
     center = ["--center-raters"] if arguments.center_raters else []
-    files.tell(command(found, settings, _how_read(arguments), center))
+    files.tell(command(found, _how_read(arguments), center))
     if arguments.out:
         files.tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
 
@@ -67,8 +66,7 @@ def _how_read(arguments: Namespace) -> list[str]:
 
 
 def _settings(arguments: Namespace) -> Any:
-    from refless.compare.evaluate import KERNELS, Settings
-    from refless.compare.predict import NEIGHBORS, NETWORKS, by_networks
+    from refless.compare.predict import KERNELS, NEIGHBORS, NETWORKS, Settings, by_networks
     from refless.encoders import lacking
     from refless.kernels.wordnet import find
 

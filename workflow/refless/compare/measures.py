@@ -1,7 +1,5 @@
 """How well estimates agree with ratings, with the same draws for every method.
 
-Stage: cell. In: a method's estimates in a split. Out: measures, correlations with their draws.
-
 Correlations are among the texts of a fold (where systems are left out: of a system): its own means
 of estimates and ratings are taken off, since a training mean falls as the ratings that are left out
 rise.
@@ -12,9 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.compare.predict import Estimates, training_mean
-from refless.compare.read import Rated
-from refless.compare.splits import Split
+from refless.compare.read import Rated, Split
 from refless.statistics import ENOUGH_UNITS, NOISE, centred, draw_blocks, weighted_spearman
 from refless.statistics.bootstrap import bootstrap
 
@@ -29,12 +25,21 @@ Draws = dict[str, Array]
 where there are no draws."""
 
 
-def measured(found: Estimates, rated: Rated, split: Split, draws: int, seed: int) -> Draws:
-    """``pearson``, ``spearman``, ``mse``, ``mse_of_mean``, ``coverage``, ``pairwise_accuracy``;
-    where a method abstains, the mean of its training part counts."""
+def measured(
+    estimate: Array, rated: Rated, split: Split, draws: int, seed: int, score: Array | None = None
+) -> Draws:
+    """``pearson``, ``spearman``, ``mse`` and ``mse_of_mean`` in the user's unit, squared,
+    ``coverage``, ``pairwise_accuracy``; where a method abstains, the mean of its training part
+    counts. ``score`` is what ranks texts if it is not the estimate, float64 (n,)."""
     quality, (drawn, unit) = rated.quality, rated.drawn
     fold = split.fold if rated.system is None or split.name != "systems" else rated.system
-    x, y = centred(found.ranked, fold), centred(quality, fold)
+    # rounded as means of neighbors are, since equal means tie
+    of_mean = np.round(training_mean(quality, split.fold), 12)
+    filled = np.where(np.isnan(estimate), of_mean, estimate)
+    ranked = filled
+    if score is not None:
+        ranked = np.where(np.isnan(score), training_mean(score, split.fold), score)
+    x, y = centred(ranked, fold), centred(quality, fold)
     pearson = _pearson(x, y, unit, fold)
 
     def correlations(weights: Array) -> Array:
@@ -43,15 +48,24 @@ def measured(found: Estimates, rated: Rated, split: Split, draws: int, seed: int
     once = np.ones((1, len(drawn)), np.uint16)
     blocks = draw_blocks(drawn, draws, seed) if rated.same.max() + 1 >= ENOUGH_UNITS else []
     r, rho = bootstrap(correlations, [once, *blocks])
-    of_mean = training_mean(quality, split.fold)
+    square = (rated.scale[1] - rated.scale[0]) ** 2
     return {
         "pearson": r,
         "spearman": rho[:1] if len(x) < ENOUGH_OF_A_FOLD * len(np.unique(fold)) else rho,
-        "mse": ((found.filled - quality) ** 2).mean(keepdims=True),
-        "mse_of_mean": ((of_mean - quality) ** 2).mean(keepdims=True),
-        "coverage": 1 - np.isnan(found.own).mean(keepdims=True),
-        "pairwise_accuracy": np.array([_pairs(found.ranked, rated, split) if x.any() else np.nan]),
+        "mse": square * ((filled - quality) ** 2).mean(keepdims=True),
+        "mse_of_mean": square * ((of_mean - quality) ** 2).mean(keepdims=True),
+        "coverage": 1 - np.isnan(estimate).mean(keepdims=True),
+        "pairwise_accuracy": np.array([_pairs(ranked, rated, split) if x.any() else np.nan]),
     }
+
+
+def training_mean(values: Array, fold: Array) -> Array:
+    """The mean of each text's training part, without NaN; 0 where nothing is left."""
+    means = []
+    for k in range(int(fold.max()) + 1):
+        part = values[(fold != k) & ~np.isnan(values)]
+        means.append(part.mean() if len(part) else 0.0)
+    return np.array(means)[fold]
 
 
 def averaged(parts: Sequence[Draws]) -> Draws:

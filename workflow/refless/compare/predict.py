@@ -1,23 +1,20 @@
-"""Every method's estimates of texts that it has not seen.
-
-Stage: prediction. In: rated texts, a split. Out: for each method the estimate of each text from the
-training part of its fold, that is, all other folds. Whatever is chosen is chosen inside that part.
-"""
+"""Every method's estimates of texts that it has not seen, each from the training part of its fold,
+that is, all other folds. Whatever is chosen is chosen inside that part."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import compress
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.compare.read import Rated
-from refless.compare.splits import Split
+from refless.compare.read import Rated, Split
 from refless.data.wording import wording
 from refless.kernels import group_sums
 from refless.kernels._blocks import available_threads
-from refless.models import baselines
-from refless.models.delta_bleu import NOBODY, Rows, parts, scores
+from refless.models.baselines import Constant, Line, Lookup, RidgeTfidf, SystemRidge
+from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
 from refless.models.rnn_qe.meaning import TEXT, kind_of
 
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
 TAUS = (
     *(0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.22, 0.26, 0.3, 0.35),
     *(0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98),
@@ -36,142 +34,121 @@ WORDS = 50
 """The last words of a context that RNN-QE reads; the authors' code reads as many of a text."""
 
 
-class Method(NamedTuple):
-    """A method that is no score of somebody else's."""
-
-    name: str  # how a reader knows it
-    model: Callable[[Rated], Any] | None = None
-    seen: Callable[[Any], Iterable[Any]] = attrgetter("texts")  # what the model looks at
-    needs: str = ""  # what of `Rated` must be there
-
-
 NEIGHBORS, NETWORKS, COMBINED = "neighbors", "rnn_qe", "combined"
 TRIVIAL = {
-    "constant": Method("mean of all ratings", lambda rated: baselines.Constant()),
-    "middle": Method("middle of the scale", lambda rated: baselines.Constant(0.5)),
-    "length": Method("number of characters", lambda rated: baselines.Length()),
-    "words": Method(
-        "number of words",
-        lambda rated: baselines.Length(),
-        lambda rated: map(str.split, rated.texts),
-    ),
-    "lookup": Method(
-        "same text seen in training",
-        lambda rated: baselines.Lookup(),
-        lambda rated: map(wording, rated.slots or rated.texts),
-    ),
-    "system_mean": Method(
-        "mean of the system", lambda rated: baselines.Lookup(), attrgetter("system"), "system"
-    ),
-    "context_mean": Method(
-        "mean of the context", lambda rated: baselines.Lookup(), attrgetter("context"), "context"
-    ),
+    "constant": "mean of all ratings",
+    "middle": "middle of the scale",
+    "length": "number of characters",
+    "words": "number of words",
+    "lookup": "same text seen in training",
+    "system_mean": "mean of the system",
+    "context_mean": "mean of the context",
 }
-"""What a method has to beat: they do not look at what a text says."""
-METHODS = TRIVIAL | {
-    "ridge": Method("ridge", lambda rated: baselines.RidgeTfidf(rated.ngrams)),
-    "ridge_system": Method(
-        "ridge beside the mean of the system",
-        lambda rated: baselines.SystemRidge(rated.ngrams),
-        lambda rated: zip(rated.system, rated.texts, strict=True),
-        "system",
-    ),
-    "bleu": Method("BLEU against references", needs="references"),
-    "delta_bleu": Method("ΔBLEU against references and rated texts"),
-    NETWORKS: Method("RNN-QE", needs="answers"),
-    COMBINED: Method("ridge over all scores"),
+"""What a method has to beat, and how a reader knows it: they do not look at what a text says."""
+NAMES = TRIVIAL | {
+    "ridge_system": "ridge beside the mean of the system",
+    "bleu": "BLEU against references",
+    "delta_bleu": "ΔBLEU against references and rated texts",
+    NETWORKS: "RNN-QE",
+    COMBINED: "ridge over all scores",
 }
+NEEDS = {
+    "system_mean": "system",
+    "context_mean": "context",
+    "ridge_system": "system",
+    "bleu": "references",
+    NETWORKS: "answers",
+}
+"""Method -> what of `Rated` must be there."""
 
 Key = tuple[str, str]
 """Method, and kernel or an empty string."""
-Networks = Callable[[Rated, Split], Array]
-"""What makes RNN-QE's estimates."""
+Method = Callable[[Sequence[Split]], Iterable[Array]]
+"""From splits to estimates in each, float64 (n,), NaN where the method abstains."""
 
 
-class Estimates(NamedTuple):
-    """A method's estimates, float64 (n,) each."""
+@dataclass(frozen=True)
+class Settings:
+    """What decides a comparison, besides the texts."""
 
-    own: Array  # NaN where the method abstains
-    filled: Array  # there with the mean of the training part
-    ranked: Array  # what the texts of a fold are ranked by
+    kernels: Sequence[str] = KERNELS  # of neighbors
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # kernel -> its own
+    draws: int = 2000  # of the bootstrap
+    seed: int = 0  # of draws and folds
+    repeats: int = 5  # of the folds, at most: see `refless.compare.read.repeated`
+    left_out: Mapping[Key, str] = field(default_factory=dict)  # why a method is not tried
+    threads: int | None = None
+    # what makes RNN-QE's estimates, of the first repeat; None: not tried
+    networks: Callable[[Rated, Split], Array] | None = None
 
 
 def label(method: str, kernel: str = "") -> str:
     """How a method is called: ``neighbors (bleu.char)``."""
-    name = METHODS.get(method, Method(method)).name
+    name = NAMES.get(method, method)
     return f"{name} ({kernel})" if kernel else name
-
-
-def training_mean(quality: Array, fold: Array, used: Array | None = None) -> Array:
-    """The mean of each text's training part, of texts that are ``used``, bool (n,); rounded as
-    means of neighbors are, since equal means tie."""
-    used = np.ones(len(fold), bool) if used is None else used
-    means = [quality[used & (fold != k)].mean() for k in range(int(fold.max()) + 1)]
-    return np.round(means, 12)[fold]
-
-
-def filled_in(own: Array, quality: Array, fold: Array, used: Array | None = None) -> Estimates:
-    """`Estimates`, where abstaining has `training_mean`."""
-    filled = np.where(np.isnan(own), training_mean(quality, fold, used), own)
-    return Estimates(own, filled, filled)
-
-
-def keys(rated: Rated, kernels: Sequence[str], networks: bool) -> list[Key]:
-    """The methods, in the table's order."""
-    models = [name for name, method in METHODS.items() if method.model]
-    others = ["bleu", "delta_bleu", *([NETWORKS] if networks else []), *rated.scores]
-    others += [COMBINED] if len(rated.scores) > 1 else []
-    near = [(NEIGHBORS, kernel) for kernel in kernels]
-    return [*((name, "") for name in models), *near, *((name, "") for name in others)]
 
 
 def why_not(method: str, rated: Rated, split: str) -> str:
     """Why a method cannot be tried in a split: a sentence, or nothing."""
-    needs = METHODS.get(method, Method(method)).needs
-    if needs and getattr(rated, needs) is None:
-        return f"the ratings have no {needs}"
+    if method in NEEDS and getattr(rated, NEEDS[method]) is None:
+        return f"the ratings have no {NEEDS[method]}"
     new = method == "ridge_system" and split == "systems"
     return "a new system has no ratings yet" if new else ""
 
 
-def estimates(
-    key: Key,
-    rated: Rated,
-    splits: Sequence[Split],
-    options: Mapping[str, Any],
-    networks: Networks | None = None,
-    threads: int | None = None,
-) -> list[Estimates]:
-    """A method's estimates in each split; ``options`` are those of its kernel, if it has one."""
-    method, kernel = key
-    if method == NEIGHBORS:
-        told = kernel, rated.texts, rated.texts, rated.quality, TAUS
-        # each pair of texts is compared once
-        sums = group_sums(*told, [one.fold for one in splits], threads=threads, **options)
-        return [neighbors(rated, one, *own) for one, own in zip(splits, sums, strict=True)]
-    if method == NETWORKS and networks is not None:
-        return [filled_in(networks(rated, one), rated.quality, one.fold) for one in splits]
-    others = {"bleu": against_references, "delta_bleu": against_references, COMBINED: combined}
-    make = others.get(method, baseline if method in METHODS else score)
-    return [make(method, rated, one) for one in splits]
+def methods(rated: Rated, settings: Settings) -> dict[Key, Method]:
+    """Every method, in the table's order."""
+    texts = rated.texts
+    pairs = [] if rated.system is None else list(zip(rated.system, texts, strict=True))
+    models = {
+        "constant": (Constant(), texts),
+        "middle": (Constant(0.5), texts),
+        "length": (Line(), [len(text) for text in texts]),
+        "words": (Line(), [len(text.split()) for text in texts]),
+        "lookup": (Lookup(), [wording(text) for text in rated.slots or texts]),
+        "system_mean": (Lookup(), rated.system),
+        "context_mean": (Lookup(), rated.context),
+        "ridge": (RidgeTfidf(rated.ngrams), texts),
+        "ridge_system": (SystemRidge(rated.ngrams), pairs),
+    }
+    found: dict[Key, Method] = {}
+    for name, (model, seen) in models.items():
+        found[name, ""] = partial(map, partial(fitted, model, seen, rated))
+    for kernel in settings.kernels:
+        found[NEIGHBORS, kernel] = partial(by_neighbors, kernel, settings, rated)
+    for name in ("bleu", "delta_bleu"):
+        found[name, ""] = partial(against_references, name, rated)
+    if settings.networks is not None:
+        found[NETWORKS, ""] = partial(map, partial(settings.networks, rated))
+    for name, score in rated.scores.items():
+        found[name, ""] = partial(map, partial(fitted, Line(), score, rated))
+    if len(rated.scores) > 1:
+        found[COMBINED, ""] = partial(map, partial(combined, rated))
+    return found
 
 
-def baseline(method: str, rated: Rated, split: Split, used: Array | None = None) -> Estimates:
-    """A baseline, fitted anew for each fold. Folds are also what ridge regression chooses on."""
-    fold, quality, made = split.fold, rated.quality, METHODS[method].model
-    assert made is not None
-    train = np.ones(len(rated), bool) if used is None else used
-    seen = list(METHODS[method].seen(rated))
-    estimate = np.full(len(rated), np.nan)
+def fitted(model: Any, seen: Any, rated: Rated, split: Split, used: Array | None = None) -> Array:
+    """A model of what is ``seen`` of each text, fitted anew for each fold to the texts that are
+    ``used``, bool (n,). Folds are also what ridge regression chooses on."""
+    fold, estimate = split.fold, np.full(len(rated), np.nan)
     for k in range(split.folds):
-        rows, asked = train & (fold != k), fold == k
-        model = made(rated)
-        model.fit([*compress(seen, rows)], quality[rows], groups=fold[rows].tolist())
+        rows, asked = fold != k if used is None else used & (fold != k), fold == k
+        model.fit([*compress(seen, rows)], rated.quality[rows], groups=fold[rows].tolist())
         estimate[asked] = model.predict([*compress(seen, asked)])
-    return filled_in(estimate, quality, fold, used)
+    return estimate
 
 
-def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Estimates:
+def by_neighbors(
+    kernel: str, settings: Settings, rated: Rated, splits: Sequence[Split]
+) -> list[Array]:
+    """BLEU Neighbors; each pair of texts is compared once."""
+    told = kernel, rated.texts, rated.texts, rated.quality, TAUS, [one.fold for one in splits]
+    options = settings.options.get(kernel, {})
+    sums = group_sums(*told, threads=settings.threads, **options)
+    return [neighbors(rated, one, *own) for one, own in zip(splits, sums, strict=True)]
+
+
+def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Array:
     """BLEU Neighbors with thresholds chosen in each fold's training part.
 
     For fold k, each text of the training part (in fold j) is estimated from the folds besides k and
@@ -208,49 +185,42 @@ def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Estim
         found = np.round(means_of_sums(all_totals[asked, t] - totals[asked, k, t], near), 12)
         training = int(size.sum() - size[k])
         estimate[asked] = enough_evidence(found, near, training, MIN_NEIGHBORS[a], MAX_SHARE)
-    return filled_in(estimate, quality, fold)
+    return estimate
 
 
-def against_references(method: str, rated: Rated, split: Split) -> Estimates:
+def against_references(method: str, rated: Rated, splits: Sequence[Split]) -> list[Array]:
     """BLEU against the references, or ΔBLEU with the rated texts of the context as well, and a line
     from it to ratings.
 
     References weigh 1, a rated text what its rating says: -1 at the lowest, 1 at the highest. A
     text's fold is its owner, so no text is scored against its own fold, or itself.
     """
-    n, fold = len(rated), split.fold
-    counted, whose = rated.counted
-    item = rated.context if method == "delta_bleu" else None
-    item = np.arange(n) if item is None else item
-    owner = np.append(fold, np.full(len(whose), NOBODY))
-    side = Rows(np.arange(n + len(whose)), owner, np.append(item, item[whose]))
+    n, others = len(rated), rated.references or []
+    whose = np.repeat(np.arange(len(others)), [len(own) for own in others])
+    every = [*rated.texts, *(text for own in others for text in own)]
+    texts = Texts([tokenize(text) for text in every], max_order=2)
+    item = np.arange(n)
+    if method == "delta_bleu" and rated.context is not None:
+        item = rated.context
     weight = np.append(2 * rated.quality - 1, np.ones(len(whose)))
-    found = counted.statistics(Rows(np.arange(n), fold, item), side, weight, split.folds)
-    # without a reference of positive weight there is none
-    score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
-    estimate = np.full(n, np.nan)
-    for k in range(split.folds):
-        training, asked = fold != k, fold == k
-        slope, intercept = baselines.line(score[training, 1 + k], rated.quality[training])
-        estimate[asked] = intercept + slope * score[asked, 0]
-    return filled_in(estimate, rated.quality, fold)
+    made = []
+    for split in splits:
+        owner = np.append(split.fold, np.full(len(whose), NOBODY))
+        side = Rows(np.arange(len(every)), owner, np.append(item, item[whose]))
+        asking = Rows(np.arange(n), split.fold, item)
+        found = texts.statistics(asking, side, weight, split.folds)
+        # without a reference of positive weight there is none
+        score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
+        estimate = np.full(n, np.nan)
+        for k in range(split.folds):
+            training, asked = split.fold != k, split.fold == k
+            line = Line().fit(score[training, 1 + k], rated.quality[training])
+            estimate[asked] = line.predict(score[asked, 0])
+        made.append(estimate)
+    return made
 
 
-def score(name: str, rated: Rated, split: Split) -> Estimates:
-    """Texts are ranked by the score as it is (a missing one by its mean over the training part);
-    estimates are on a line from it to ratings, fitted on the training part."""
-    given, fold = rated.scores[name], split.fold
-    ranked, estimate = given.copy(), np.full(len(rated), np.nan)
-    for k in range(split.folds):
-        train, asked = fold != k, fold == k
-        slope, intercept = baselines.line(given[train], rated.quality[train])
-        estimate[asked] = intercept + slope * given[asked]
-        known = given[train][~np.isnan(given[train])]
-        ranked[asked & np.isnan(given)] = known.mean() if known.size else 0.0
-    return filled_in(estimate, rated.quality, fold)._replace(ranked=ranked)
-
-
-def combined(method: str, rated: Rated, split: Split) -> Estimates:
+def combined(rated: Rated, split: Split) -> Array:
     """Ridge regression over all scores, standardised; its strength is chosen by leave-one-out
     inside the training part."""
     from sklearn.impute import SimpleImputer
@@ -263,8 +233,7 @@ def combined(method: str, rated: Rated, split: Split) -> Estimates:
     filled = SimpleImputer(keep_empty_features=True)
     model = make_pipeline(filled, StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
     estimate = cross_val_predict(model, every, rated.quality, cv=PredefinedSplit(split.fold))
-    estimate[np.isnan(every).all(axis=1)] = np.nan
-    return filled_in(estimate, rated.quality, split.fold)
+    return np.where(np.isnan(every).all(axis=1), np.nan, estimate)
 
 
 def by_networks(rated: Rated, split: Split, how: "How", threads: int | None = None) -> Array:

@@ -1,7 +1,4 @@
-"""Rated texts as the comparison takes them, and how far raters agree.
-
-Stage: ratings. In: a user's ratings, or a data set's tidy table. Out: `Rated`.
-"""
+"""Rated texts as they are compared, how far raters agree, and which texts are left out together."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +14,7 @@ from refless.data.sources import mr
 from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
-from refless.models.delta_bleu import Texts, tokenize
+from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.statistics import drawn_together, drawn_whole
 
@@ -25,6 +22,13 @@ Array = np.ndarray
 
 FEWEST = 20
 """Different rated texts without which nothing can be said."""
+FOLDS = 5
+MOST_SYSTEMS = 10
+"""Systems up to which each is a fold of its own; more are put into `FOLDS`."""
+FEWEST_GROUPS = 3
+"""Groups without which there is no split: one is left out, one sets thresholds, one trains."""
+TEXTS = 10_000
+"""Texts in all repeats together: with many, one repeat does what five do."""
 
 
 class Raters(NamedTuple):
@@ -73,15 +77,6 @@ class Rated:
         return Ngrams(self.texts)
 
     @cached_property
-    def counted(self) -> tuple[Texts, Array]:
-        """The n-grams of all texts and then of their references, counted once for every fold, and
-        which text each reference is of, int64."""
-        others = self.references or []
-        texts = [*self.texts, *(text for own in others for text in own)]
-        whose = np.repeat(np.arange(len(others)), [len(own) for own in others])
-        return Texts([tokenize(text) for text in texts], max_order=2), whose
-
-    @cached_property
     def drawn(self) -> tuple[Array, Array]:
         """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
         each text belongs to, int64 (n,)."""
@@ -96,8 +91,8 @@ class Rated:
 
 
 def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
-    """A user's ratings; a scale is widened to the means of centered ratings. Raises FormatError: as
-    `rated_of`."""
+    """A user's ratings; the scale is widened to the means of centered ratings. Raises FormatError:
+    as `rated_of`."""
     ratings, quality = own.ratings, own.texts["quality"]
     ends = scale or (ratings["quality"].min(), ratings["quality"].max())
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
@@ -195,3 +190,49 @@ def _variance(value: pd.Series, group: pd.Series) -> tuple[float, float]:
     inside = ((value - own.transform("mean")) ** 2).sum() / (n - len(size))
     usual = (n - (size**2).sum() / n) / (len(size) - 1)
     return float((above - inside) / usual), float(inside)
+
+
+class Split(NamedTuple):
+    """One way of leaving texts out: ``texts``, with equal ones in one fold, or ``systems`` or
+    ``contexts``, with all texts of one in one fold."""
+
+    name: str
+    fold: Array  # int64 (n,), from 0
+    repeat: int = 0  # which assignment of groups to folds, from 0
+
+    @property
+    def folds(self) -> int:
+        """Their number."""
+        return int(self.fold.max()) + 1
+
+
+def repeated(rated: Rated, seed: int, most: int) -> dict[str, list[Split]]:
+    """Each split that the data allow, with folds made anew up to ``most`` times, each time with
+    other texts together: where each system is a fold, there is one way."""
+    ways: dict[str, dict[bytes, Split]] = {}
+    for repeat in range(max(1, min(most, TEXTS // len(rated)))):
+        for split in all_splits(rated, [seed, repeat] if repeat else seed):
+            own = ways.setdefault(split.name, {})
+            # the same for folds that differ in their numbers alone
+            own.setdefault(numbers(split.fold).tobytes(), split._replace(repeat=len(own)))
+    return {name: list(own.values()) for name, own in ways.items()}
+
+
+def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> list[Split]:
+    """The splits that the data allow: by texts, systems, contexts."""
+    generator = np.random.default_rng(seed)
+    found = [Split("texts", in_folds(rated.same, FOLDS, generator))]
+    if rated.system is not None and _parted(rated.system):
+        systems = int(rated.system.max()) + 1
+        few = systems <= MOST_SYSTEMS
+        fold = np.arange(systems) if few else generator.permutation(systems) % FOLDS
+        found.append(Split("systems", fold[rated.system]))
+    if rated.group is not None and _parted(rated.group):
+        found.append(Split("contexts", in_folds(rated.group, FOLDS, generator)))
+    return found
+
+
+def _parted(group: Array) -> bool:
+    """Whether leaving groups out says more than leaving texts out."""
+    sizes = np.bincount(group)
+    return len(sizes) >= FEWEST_GROUPS and bool(sizes.max() > 1)

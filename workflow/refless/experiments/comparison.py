@@ -1,8 +1,6 @@
 """The comparison on our data sets: every method on each, and the table of all.
 
-Stage: prediction, cell -> table. In: rated texts of a data set. Out: the estimates of RNN-QE, whose
-training needs torch; its rows, as a sealed file; the table.
-"""
+Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -12,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.evaluate import Settings, compare
-from refless.compare.predict import NETWORKS, WORDS, by_networks
-from refless.compare.read import Rated, rated_of
-from refless.compare.splits import Split, all_splits
+from refless.compare.evaluate import COLUMNS as COMPARED
+from refless.compare.evaluate import compare
+from refless.compare.predict import NETWORKS, WORDS, Settings, by_networks
+from refless.compare.read import Rated, Split, all_splits, rated_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
@@ -29,13 +27,8 @@ Array = np.ndarray
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
 LEFT_OUT = "left_out"
-COLUMNS = [
-    *("task", "method", "kernel", "split"),
-    *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
-    *("mse", "coverage", "pairwise_accuracy", "ratings_saved"),
-    *("difference", "difference_low", "difference_high", "p", "n", "source", "reason"),
-    "pearson_draws",
-]
+OWN = [name for name in COMPARED if name not in ("mse_of_mean", "reason")]
+COLUMNS = ["task", *OWN, "source", "reason", "pearson_draws"]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
@@ -66,7 +59,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
 
 def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
-    """What `write_networks` wrote, as `refless.compare.evaluate.Settings` wants it. Raises
+    """What `write_networks` wrote, as `refless.compare.predict.Settings` wants it. Raises
     FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned raises
     StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content
@@ -107,7 +100,6 @@ def compare_task(
         Settings(
             **settings,
             options=options,
-            curve=False,
             left_out=dict.fromkeys(left_out, LEFT_OUT),
             threads=threads,
             networks=None if networks is None else read_networks(networks),

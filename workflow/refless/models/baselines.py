@@ -5,7 +5,7 @@ has none. Each looks at one thing of a text, ``seen``, such as the text itself o
 ``groups`` of training examples say which stay together where a penalty is chosen (default: none).
 """
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Self
 
@@ -34,33 +34,23 @@ class Constant:
         return np.full(len(seen), self.value_)
 
 
-class Length:
-    """A least squares line from the length of a text, or of its list of tokens, to its quality."""
+class Line:
+    """A least squares line from a number of a text, such as its length, to its quality: the mean
+    quality where there is no slope to fit, NaN for a text whose number is NaN."""
 
     def fit(self, seen: Any, quality: Any, groups: Any = None) -> Self:
-        self.slope_, self.start_ = line(_lengths(seen), np.asarray(quality, np.float64))
+        x, y = np.asarray(seen, np.float64), np.asarray(quality, np.float64)
+        there = ~np.isnan(x)
+        own, other = x[there], y[there]
+        self.slope_, self.start_ = 0.0, float(y.mean())
+        if len(own) > 1 and np.ptp(own) > 0:
+            away = own - own.mean()
+            self.slope_ = float((away * (other - other.mean())).sum() / (away**2).sum())
+            self.start_ = float(other.mean() - self.slope_ * own.mean())
         return self
 
-    def predict(self, seen: Sequence[Sized]) -> Array:
-        return self.start_ + self.slope_ * _lengths(seen)
-
-
-def _lengths(seen: Sequence[Sized]) -> Array:
-    return np.array([*map(len, seen)], np.float64)
-
-
-def line(x: Array, y: Array) -> tuple[float, float]:
-    """Slope and intercept of the least squares line from ``x`` to ``y``, (n,), where x is no NaN.
-
-    The mean of y where there is no slope to fit: fewer than two, or all the same.
-    """
-    there = ~np.isnan(x)
-    own, other = x[there], y[there]
-    if len(own) < 2 or np.ptp(own) == 0:
-        return 0.0, float(y.mean())
-    away = own - own.mean()
-    slope = float((away * (other - other.mean())).sum() / (away**2).sum())
-    return slope, float(other.mean() - slope * own.mean())
+    def predict(self, seen: Any) -> Array:
+        return self.start_ + self.slope_ * np.asarray(seen, np.float64)
 
 
 class Lookup:

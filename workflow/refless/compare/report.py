@@ -1,0 +1,213 @@
+"""What a comparison says: the sentences of `refless compare`, and its files.
+
+Of the methods that read the text, and somebody else's scores, the one with the greatest Pearson's
+r is tested against the best trivial method by a paired bootstrap; p is multiplied by the number of
+methods that it is the best of. No file holds a text, a time or a path: the same ratings, settings
+and seed give the same bytes.
+"""
+
+import base64
+import io
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jinja2 import Template
+
+from refless import __version__
+from refless.compare.evaluate import Comparison, learning_curve
+from refless.compare.predict import NETWORKS, TRIVIAL, Settings, label
+from refless.compare.read import Rated
+from refless.store.files import json_text, write_together
+
+LEVEL = 0.05
+FEW_SYSTEMS = 10
+BETWEEN = 0.1
+"""Share of the variance between raters from which on it matters."""
+TABLES = ("comparison.csv", "predictions.csv", "learning_curve.csv")
+FILES = (*TABLES, "comparison.json", "report.html")
+SHOWN = [
+    *("pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
+    *("coverage", "ratings_saved", "reason"),
+]
+"""Columns of the page."""
+DIGITS = "%.6g"
+"""The last bits of a sum hang on the machine."""
+
+
+def verdict(found: Comparison, split: str) -> dict[Any, Any]:
+    """By the rule at the top of this module, the row of the best method, with how many ``methods``
+    it is the best of, p ``corrected`` for them, and whether it is ``shown`` to be ahead; empty
+    where no method ranks the texts."""
+    table = found.table[found.table["split"] == split]
+    tried = table[~table["method"].isin(TRIVIAL) & table["pearson"].notna()]
+    if tried.empty:
+        return {}
+    best = tried.nlargest(1, "pearson").iloc[0].to_dict()
+    corrected = min(1.0, best["p"] * len(tried))
+    shown = bool(corrected < LEVEL and best["difference"] > 0 and best["pearson_low"] > 0)
+    return {**best, "methods": len(tried), "corrected": corrected, "shown": shown}
+
+
+def answer(rated: Rated, found: Comparison) -> list[str]:
+    """What was rated, how far raters agree, and the verdict on each split, the main one first."""
+    return [*about(rated), *(_said(found, name) for name in found.order)]
+
+
+def about(rated: Rated) -> Iterator[str]:
+    """What was rated, and how far raters agree."""
+    said = f"{len(rated):,} texts"
+    for number, what in ((rated.system, "systems"), (rated.group, "contexts")):
+        if number is not None:
+            many = len(np.unique(number))
+            said += f", {many:,} {what if many > 1 else what[:-1]}"
+    if rated.guessed:
+        low, high = (f"{round(end, 2):,g}" for end in rated.scale)
+        said += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
+    yield said
+    if (raters := rated.raters) is not None:
+        said = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
+        if not np.isnan(raters.one):
+            said += f"; agreement of one rating {raters.one:.2f}, of their mean {raters.mean:.2f}"
+            said += f" (ICC), so that r can hardly be above {raters.most:.2f}"
+        said += f"; {raters.between:.0%} of the variance lies between raters"
+        yield said + (": --center-raters takes it off" if raters.between > BETWEEN else "")
+
+
+def _far(rated: Rated) -> str:
+    """What lies at the ends of a scale that a few ratings decide."""
+    low, high = np.quantile(rated.quality, [0.01, 0.99])
+    if high < 0.5:
+        return f" (99% of ratings lie below {rated.in_unit(high):,.3g})"
+    return f" (99% of ratings lie above {rated.in_unit(low):,.3g})" if low > 0.5 else ""
+
+
+def _said(found: Comparison, split: str) -> str:
+    own, rival = verdict(found, split), found.rivals[split]
+    texts = f"({found.table['n'][0]:,} texts)"
+    if not own:
+        return f"new {split}: no method ranks these texts {texts}."
+    trivial = "none above 0"
+    if rival is not None:
+        trivial = f"{label(*rival[1:])} {found.draws[rival]['pearson'][0]:.2f}"
+    best = label(own["method"], own["kernel"])
+    said = f"new {split}: {best} r {_shown(own, 'pearson')}; best trivial: {trivial}"
+    if np.isnan(own["p"]):
+        return f"{said}; too few different texts for a test {texts}."
+    said += f"; difference {_shown(own, 'difference')}, p {own['p']:.2g}"
+    said += f", corrected for {own['methods']} methods {own['corrected']:.2g}"
+    if own["shown"]:
+        return f"{said}: shown {texts}."
+    why = "" if own["corrected"] >= LEVEL or own["pearson_low"] > 0 else ", for r may be 0"
+    return f"{said}: not shown{why} {texts}."
+
+
+def _shown(row: Mapping[str, float], name: str) -> str:
+    """``0.24 (0.10, 0.37)``."""
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:.2f}" + ("" if np.isnan(low) else f" ({low:.2f}, {high:.2f})")
+
+
+def command(found: Comparison, ratings: Sequence[str], score: Sequence[str]) -> str:
+    """The next command, ready to copy.
+
+    ratings : the files, and how every command reads them; score : options of ``refless score``
+    """
+    shown = [own for name in found.order if (own := verdict(found, name)) and own["shown"]]
+    if not shown:
+        return "next: rate more texts, and compare again"
+    split, method, kernel = (shown[0][name] for name in ("split", "method", "kernel"))
+    first = "next:" if split == found.order[0] else f"next, for new {split} alone:"
+    if method == NETWORKS:
+        return f"{first} refless train-qe --ratings {shlex.join(ratings)} --out mine.npz"
+    if kernel or method in ("ridge", "ridge_system"):
+        how = ["--kernel", kernel] if kernel else ["--method", method]
+        told = shlex.join([*ratings, *score, *how])
+        return f"{first} refless score --ratings {told} --outputs NEW.tsv --out rated.tsv"
+    return f"{first} rate new texts by {label(method)}"
+
+
+def warnings(rated: Rated, found: Comparison) -> list[str]:
+    """What a reader has to know before trusting the answer: three lines at most."""
+    said = ["; ".join(found.unread)] if found.unread else []
+    if rated.answers is None:
+        said.append(
+            "No column context or mr: texts that answer the same may be in training and in the"
+            " test, which flatters every method."
+        )
+    systems = 0 if rated.system is None else int(rated.system.max()) + 1
+    if 0 < systems < FEW_SYSTEMS:
+        said.append(
+            f"The {systems} systems are not drawn anew: intervals say nothing of the next one."
+        )
+    return said
+
+
+def write_comparison(
+    rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Sequence[str]
+) -> None:
+    """Write `FILES`, or none of them; ``sums`` are the SHA-256 of the inputs. Raises OutputError: a
+    file cannot be written."""
+    said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
+    record = {
+        "refless": __version__,
+        "inputs": list(sums),
+        "scale": list(rated.scale),
+        "raters": None if rated.raters is None else rated.raters._asdict(),
+        "settings": {
+            **{name: getattr(settings, name) for name in ("kernels", "draws", "seed")},
+            "repeats": {name: len(own) for name, own in found.splits.items()},
+        },
+        "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
+        **said,
+    }
+    curve = learning_curve(rated, found, settings)
+    views = {f"new {name}": _view(found.table, name) for name in found.order}
+    views["learning curve of ridge"] = _html(curve)
+    page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
+    files = {
+        "comparison.json": json_text(record),
+        "report.html": page.render(**said, views=views, picture=_picture(found)),
+    }
+    for name, table in zip(TABLES, (found.table, found.predictions, curve), strict=True):
+        files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
+    write_together({Path(folder) / name: text for name, text in files.items()})
+
+
+def _view(table: pd.DataFrame, split: str) -> str:
+    """The rows of a split as HTML, the best first."""
+    own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
+    shown = own[SHOWN]
+    shown.insert(0, "method", list(map(label, own["method"], own["kernel"])))
+    return _html(shown)
+
+
+def _html(table: pd.DataFrame) -> str:
+    shown = table.rename(columns=lambda name: name.replace("_", " "))
+    return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+
+
+def _picture(found: Comparison) -> str:
+    """Pearson's r of each method with its interval, by split, as the address of an SVG."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    table = found.table.dropna(subset="pearson").sort_values("pearson", kind="stable")
+    table["name"] = list(map(label, table["method"], table["kernel"]))
+    table["colour"] = np.where(table["method"].isin(TRIVIAL), "#777777", "#1f77b4")
+    with mpl.rc_context({"svg.hashsalt": "refless", "font.size": 9}):
+        size = 2.6 + 2.4 * len(found.order), 1.2 + 0.26 * table["name"].nunique()
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(1, len(found.order), sharey=True, squeeze=False)[0]
+        for ax, split in zip(axes, found.order, strict=True):
+            own = table[table["split"] == split]
+            ax.hlines(own["name"], own["pearson_low"], own["pearson_high"], own["colour"])
+            ax.scatter(own["pearson"], own["name"], c=own["colour"])
+            ax.axvline(0, color="#bbbbbb", lw=0.8)
+            ax.set(title=f"new {split}", xlabel="Pearson's r")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
