@@ -12,6 +12,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from refless.kernels._texts import number_words
+
 Array = np.ndarray
 
 FOLDS, MANY = 3, 5000
@@ -72,12 +74,18 @@ class Ngrams:
 
     def __init__(self, texts: Sequence[str]) -> None:
         # imported only here: it takes longer than most jobs
+        from scipy.sparse import csr_matrix
         from sklearn.feature_extraction.text import CountVectorizer
 
         self._row = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         self._count = CountVectorizer(analyzer="char_wb", ngram_range=(1, 3), dtype=np.float64)
         # blank texts alone have no n-gram, which it refuses
-        self._counts = self._count.fit_transform([*self._row, "."])
+        split = [text.lower().split() for text in [*self._row, "."]]
+        known: dict[str, int] = {}
+        words, starts = number_words(split, known)
+        in_texts = csr_matrix((np.ones(len(words)), words, starts), (len(split), len(known)))
+        self._counts = in_texts @ self._count.fit_transform(known)
+        self._counts.sort_indices()
 
     def of(self, texts: Sequence[str]) -> Any:
         """Counts of each text, sparse float64 of shape (len(texts), n-grams)."""

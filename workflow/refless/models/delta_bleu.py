@@ -6,14 +6,15 @@ Source: Galley et al. (2015), equations 1 and 2; `_add_matches` has the numerato
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from refless.errors import SettingError
 from refless.kernels._compiled import compiled
+from refless.kernels._texts import number_words
 
 Array = np.ndarray
 Lists = Sequence[Sequence[str]]
@@ -54,11 +55,24 @@ class Texts:
         self.max_order = max_order
         split = [text.split() for text in texts]
         self._lengths = np.array([len(words) for words in split], np.int64)
-        known: dict[tuple[str, ...], int] = {}
-        rows = [_counted(words, max_order, known) for words in split]
-        grams = [row for own in rows for row in own]
-        self._grams = np.array(grams, np.int64).reshape(-1, 3).T.copy()
-        self._bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+        known: dict[str, int] = {}
+        words, _ = number_words(split, known)
+        text, gram = np.repeat(np.arange(len(split)), self._lengths), words.astype(np.int64)
+        found = []
+        for order in range(1, max_order + 1):
+            own = text[: len(gram)]
+            inside = own == text[order - 1 :]
+            found.append(np.stack([own, gram * max_order + order - 1])[:, inside])
+            # the next n-gram is the one that it starts with, and its last word
+            gram = pd.factorize(gram[:-1] * len(known) + words[order:])[0]
+        text, gram = np.concatenate(found, axis=1)
+        by_text = np.argsort(text, kind="stable")
+        number, grams = pd.factorize(gram[by_text])  # in the order in which they are met
+        pairs = text[by_text] * (len(grams) + 1) + number
+        pairs, count = np.unique(pairs, return_counts=True)
+        text, number = np.divmod(pairs, len(grams) + 1)
+        self._bounds = np.searchsorted(text, np.arange(len(split) + 1)).astype(np.int64)
+        self._grams = np.stack([number, count, 1 + grams[number] % max_order])
 
     def statistics(
         self, hypotheses: Rows, references: Rows, weight: Array, owners: int = 0
@@ -108,17 +122,6 @@ def tokenize(text: str, tokens: str = "words") -> str:
     """The tokens of a text with blanks between them: ``words`` are lower case with marks apart,
     ``blanks`` what stands between blanks."""
     return text if tokens == "blanks" else " ".join(re.findall(r"\w+|[^\w\s]", text.lower()))
-
-
-def _counted(
-    words: list[str], max_order: int, known: dict[tuple[str, ...], int]
-) -> list[tuple[int, int, int]]:
-    """N-grams of a text by ascending number in ``known``: number, count, order."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    for order in range(1, max_order + 1):
-        counts.update(zip(*(words[k:] for k in range(order)), strict=False))
-    rows = [(known.setdefault(gram, len(known)), n, len(gram)) for gram, n in counts.items()]
-    return sorted(rows)
 
 
 _INT, _INTS, _FLOAT, _OUT = "int64[::1]", "int64[:, ::1]", "float64[::1]", "float64[:, :, ::1]"
