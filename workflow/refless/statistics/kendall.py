@@ -1,7 +1,8 @@
 """Kendall's tau-b of many rows. Stage: cell. Compiled, since numpy takes many times as long."""
 
-import numba
 import numpy as np
+
+from refless.kernels._compiled import compiled
 
 Array = np.ndarray
 
@@ -17,7 +18,7 @@ def kendall_rows(x: Array, y: Array) -> Array:
     return found
 
 
-@numba.njit(nogil=True)
+@compiled("UniTuple(int64, 3)(float64[::1], float64[::1])")
 def _pairs(x: Array, y: Array) -> tuple[int, int, int]:
     """Concordant less discordant pairs, and the pairs that are no tie, of each side."""
     score = untied_x = untied_y = 0
