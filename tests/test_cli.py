@@ -119,7 +119,7 @@ COMPARE = ["compare", "--ratings", "train.jsonl", "--no-networks"]
         (["score", "--ratings", "train.jsonl", "--leave-one-out", "--method", "ridge"], 2),
         *(([name, "--help"], 0) for name in ("compare", "score", "fit", "delta-bleu", "qe")),
         ([*FIT, "--out", "pipe"], 1),
-        ([*FIT, "--out", "-"], 1),
+        ([*FIT, "--out", "-"], 2),
         ([*FIT, "--out", "link.jsonl"], 1),
         ([*SCORE, "--out", "mine.jsonl"], 1),
         ([*SCORE, "--out", "."], 1),

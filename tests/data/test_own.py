@@ -193,6 +193,7 @@ BAD = [  # name, content, line, columns that are named
     ("x.csv", "text,quality\na\0,1\n", 2, ["text"]),
     ("x.csv", "text,quality\na,1\n".encode("utf-16"), 1, []),
     ("x.jsonl", objects("[1]"), 2, ["row"]),
+    ("x.csv", "text,quality,rater\na,1,x\na\0,1,x\n", 3, ["text"]),
     ("x.jsonl", objects('{"text": 5, "quality": 1}'), 2, ["text"]),
     ("x.jsonl", objects('{"text": "t", "quality": true}'), 2, ["quality"]),
     ("x.jsonl", objects('{"text": "t", "system": ["a"]}'), 2, ["system"]),

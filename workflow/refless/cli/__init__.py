@@ -28,8 +28,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {}
 """Names of an option, and what else argparse is told of it."""
 
 
-def _option(*names: str, **told: Any) -> None:
-    OPTIONS[names[0]] = names, told
+def _option(*names: str, key: str = "", **told: Any) -> None:
+    OPTIONS[key or names[0]] = names, told
 
 
 def _whole(least: int, text: str) -> int:
@@ -53,7 +53,7 @@ def _column(text: str) -> tuple[str, str]:
 
 
 def _of_kernel(text: str) -> tuple[str, Any]:
-    """A name and a value: a number, true, false, or else a text."""
+    """A name and a value as JSON has it, or else a text."""
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text}: write NAME=VALUE")
@@ -64,7 +64,7 @@ def _of_kernel(text: str) -> tuple[str, Any]:
 
 READ = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped; - is standard input"
 FLAG: Any = {"action": "store_const", "const": True}  # None where it is not given
-FROM_1: Any = {"type": partial(_whole, 1)}
+FROM_1: Any = {"type": partial(_whole, 1), "metavar": "N"}
 
 said = f"rated texts: {READ}; several files, or a folder of them, make one table"
 _option("--ratings", "--train", "--references", nargs="+", metavar="FILE", help=said)
@@ -77,7 +77,7 @@ _option("--outputs", "--candidates", metavar="FILE", help=said)
 _option("--outputs-format", "--format", choices=FORMATS, default="")
 said = "what your file calls a column, e.g. text=response; may be given several times"
 _option("--column", type=_column, action="append", default=[], metavar="NAME=YOURS", help=said)
-said = "lowest and highest rating there can be (default: those in the ratings)"
+said = "lowest and highest rating there can be (default: those there are; of delta-bleu: weights)"
 _option("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help=said)
 _option("--model", metavar="FILE", help="of refless fit, or of refless train-qe")
 _option("--out", metavar="PATH", help="a file (default: standard output); of compare, a folder")
@@ -87,7 +87,8 @@ said = "ridge: on character n-grams; ridge_system: beside the mean of the text's
 _option("--method", choices=METHODS, default=NEIGHBORS, help=said)
 _option("--leave-one-out", help="predict each rated text from the others", **FLAG)
 _option("--kernel", metavar="NAME", help="default: bleu.char")
-_option("--kernels", "--kernel", action="append", metavar="NAME", help="one, again for others")
+told: Any = {"key": "--kernels", "dest": "kernels", "action": "append", "metavar": "NAME"}
+_option("--kernel", help="of neighbors; may be given several times", **told)
 _option("--tau", type=tau, help="similarity of a neighbor, or auto (default): chosen in training")
 _option("--min-neighbors", help="fewest neighbors (default: 5)", **FROM_1)
 _option("--max-share", type=float, help="most, as a share of all (default: 0.66)")

@@ -31,14 +31,14 @@ def compare(arguments: Namespace) -> None:
     from refless.compare.read import of_own
     from refless.compare.report import FILES, LEVEL, answer, command, warnings, write_comparison
 
+    for name in FILES if arguments.out else ():
+        files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
     names = [name for name, _ in methods(rated, settings) if name not in TRIVIAL]
     least = round(2 / LEVEL) * sum(not why_not(name, rated, "texts") for name in names)
     if settings.draws < least:
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
-    for name in FILES if arguments.out else ():
-        files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
     with files.progress("comparing") as step:
         found = evaluate.compare(rated, settings, step)
         if arguments.out:

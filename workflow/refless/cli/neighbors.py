@@ -10,7 +10,7 @@ from refless import __version__
 from refless.cli import files
 from refless.data.rows import File, files_of
 from refless.data.wording import wording
-from refless.errors import KernelError, OutputError
+from refless.errors import KernelError
 
 NEIGHBORS, _, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
@@ -20,6 +20,9 @@ Found = tuple[dict[str, Any], dict[str, Any]]  # facts, and columns to add
 
 def score(arguments: Namespace) -> None:
     """Predict quality from the nearest rated texts, or by ridge regression.
+
+    --ratings has the columns text and quality; with rater, a row is one rating, and a text has
+    their mean. --outputs has text; with quality, correlations are printed.
 
     example:
       refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
@@ -47,7 +50,7 @@ def score(arguments: Namespace) -> None:
         facts, columns = _by_ridge(arguments.method, rated, given)
     found, quality = columns["prediction"], np.array(truth, float)
     n, covered = len(found), int((~np.isnan(found)).sum())
-    facts |= {"n": n, "covered": covered, "coverage": covered / max(n, 1)}
+    facts |= {"n": n, "covered": covered, "coverage": covered / n if n else None}
     if not np.isnan(quality).all():
         facts |= agreement(found, quality, facts["mean_rating"])
     if arguments.leave_one_out:  # a text may have several rows, and no rating
@@ -56,7 +59,7 @@ def score(arguments: Namespace) -> None:
     if leaked := facts["own_text_known"]:
         said = "have their own text among the rated texts that predict them"
         files.tell(f"warning: {leaked} of {n} texts {said}, so that correlations are too high")
-    if arguments.method == NEIGHBORS:
+    if n and arguments.method == NEIGHBORS:
         few, many = facts["too_few_neighbors"], facts["too_many_neighbors"]
         said = f"{covered} of {n}; {few} with too few neighbors, {many} with too many"
         files.tell(f"coverage {facts['coverage']:.3f} ({said}), tau {facts['tau']:g}")
@@ -158,19 +161,21 @@ def _by_ridge(method: str, rated: Any, given: File) -> Found:
 def fit(arguments: Namespace) -> None:
     """Write a model for refless score --model: tau, and the rated texts as they are.
 
+    --ratings as of refless score.
+
     example:
       refless fit --ratings rated.tsv --out rated.model
       refless score --model rated.model --outputs mine.tsv --out predicted.tsv
     """
     out = files.check_out(arguments.out, *arguments.ratings)
     if out is None:
-        raise OutputError("a model goes to a file", remedy="name one")
+        arguments.fail("a model goes to a file: --out FILE")
     rated = files.rated(files.ratings_of(arguments))
 
     from refless.models.neighbors_file import save, signature_line
 
     model = _fitted(arguments, rated)
-    save(model, out)
+    save(model, str(out))
     files.tell(f"signature {signature_line(model)}")
 
 

@@ -195,6 +195,8 @@ def against_references(method: str, rated: Rated, splits: Sequence[Split]) -> li
     References weigh 1, a rated text what its rating says: -1 at the lowest, 1 at the highest. A
     text's fold is its owner, so no text is scored against its own fold, or itself.
     """
+    if not splits:
+        return []
     n, others = len(rated), rated.references or []
     whose = np.repeat(np.arange(len(others)), [len(own) for own in others])
     every = [*rated.texts, *(text for own in others for text in own)]

@@ -217,7 +217,7 @@ def read_ratings(
     text_of = list(range(len(where)))
     if raters:
         forms = [
-            map(wording if name == "context" else _name, map(str, values))
+            [wording(one) if name == "context" else tuple(str(one).split()) for one in values]
             for name, values in table.items()
         ]
         text_of = numbers(zip(*forms, strict=True)).tolist()

@@ -117,7 +117,7 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
         if isinstance(row, dict) or (names and len(row) == len(names)):
             good.append((line, row))
         else:
-            faults.add(name, line, "row", what, row)
+            faults.add(name, line, "row", what, row if format == "jsonl" else f"{len(row)} fields")
     names = names or list(dict.fromkeys(key for _, row in good for key in row))
     if not names:
         faults.check()
