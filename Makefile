@@ -83,10 +83,9 @@ lock: ## renew the locks (needs uv)
 	  --no-annotate envs/audit.in -o envs/lock/audit.txt
 
 # What was trained stays, and so does what it was trained on and what Snakemake knows of both.
-clean: ## remove results and compiled loops; raw data, ratings, trained networks' predictions stay
+clean: ## remove results; raw data, ratings, trained networks' predictions stay
 	@find results .snakemake ! -path 'results/rnn_qe/predictions*' ! -path 'results/ratings*' \
 	  ! -path '.snakemake/metadata*' -delete 2> /dev/null || true
-	-@test ! -x $(BIN)/python || $(BIN)/python -m refless.kernels._compiled
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14

@@ -107,7 +107,7 @@ class Project:
 
 
 def copy_project(target: Path, mirror: str = "") -> Project:
-    """The checkout without results and raw data; code is linked: loops are compiled once."""
+    """The checkout without results and raw data; code is linked."""
     target.mkdir(parents=True)
     for part in ("Snakefile", "workflow", "envs", "README.md"):
         (target / part).symlink_to(ROOT / part)

@@ -247,17 +247,13 @@ def test_a_job_hangs_on_what_decides_its_numbers(script):
 
 
 @pytest.mark.parametrize("broken", [False, True])
-def test_loops_are_kept_on_disk_or_compiled_in_memory(tmp_path, monkeypatch, broken):
+def test_loops_are_kept_on_disk_or_compiled_in_memory(monkeypatch, broken):
     numba = pytest.importorskip("numba")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def njit(*_: object, cache: bool = False, **__: object) -> object:
         if cache and broken:
             raise OSError("no space")
-        return lambda _: str(numba.config.CACHE_DIR) if cache else "in memory"
+        return lambda _: "on disk" if cache else "in memory"
 
     monkeypatch.setattr(numba, "njit", njit)
-    before = numba.config.CACHE_DIR
-    found = str(compiled("void()")(code.closure))
-    assert found == "in memory" if broken else found.startswith(str(tmp_path / "refless/loops"))
-    assert before == numba.config.CACHE_DIR
+    assert str(compiled("void()")(code.closure)) == ("in memory" if broken else "on disk")
