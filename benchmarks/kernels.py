@@ -53,7 +53,7 @@ def peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Sco
         elif name == BERTSCORE:
             from bert_score import BERTScorer
 
-            from refless.kernels.bertscore import find
+            from refless.kernels.encoder import find
 
             scorer = BERTScorer(model_type=str(find(name)), num_layers=6, device="cpu")
             # its batches pad, which moves values: only pairs scored alone can be compared

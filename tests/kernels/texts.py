@@ -1,9 +1,14 @@
 """Texts for the kernel tests: strange ones of our own, and random ones."""
 
 import random
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
+
+from refless.kernels import meteor
+from refless.kernels._blocks import Index
 
 # fmt: off
 WORDS = [
@@ -46,9 +51,12 @@ sentences = st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join)
 texts = characters | sentences | st.text(max_size=30)
 
 
-def options(name: str) -> dict[str, Any]:
-    """What the kernel is told here, where no WordNet is."""
-    return {"synonyms": SYNONYMS} if name.startswith("meteor") else {}
+def ready(name: str, s: list[str], synonyms: Mapping[str, list[str]] = SYNONYMS) -> Any:
+    """Training texts, for METEOR as an index with these synonyms: no WordNet is needed."""
+    if not name.startswith("meteor"):
+        return s
+    find, old = lambda word: synonyms.get(word, ()), name == "meteor.nltk35"
+    return Index(len(s), partial(meteor._blocks, s, old, find))
 
 
 def random_sentences(n: int, longest: int, seed: int) -> list[str]:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from refless.data.fetch import Places
 from refless.errors import KernelError, Reason, SourceError
-from refless.kernels import bertscore, entry
-from refless.kernels.encoder import FILES
+from refless.kernels import encoder, entry
 from refless.store.files import writing
 
 
@@ -38,22 +37,22 @@ def folder_of(model: str, places: Places) -> Path | None:
 
 def files_of(folder: Path) -> list[str]:
     """The files that an encoder is loaded from; its configuration, if there is none."""
-    found = sorted(path.as_posix() for pattern in FILES for path in folder.glob(pattern))
+    found = sorted(path.as_posix() for pattern in encoder.FILES for path in folder.glob(pattern))
     return found or [f"{folder.as_posix()}/config.json"]
 
 
 def why_not(kernel: str, places: Places, folder: Path | None = None) -> Reason | None:
     """Why a kernel with an encoder, from this folder or wherever it lies on disk or in a package,
     cannot be computed here; None if it can. Neither torch nor a model is loaded."""
-    model = bertscore.model_name(kernel)
+    model = encoder.model_name(kernel)
     folder = folder or folder_of(model, places)
-    if (reason := lacking(kernel)) or (folder is None and bertscore.in_package(model)):
+    if (reason := lacking(kernel)) or (folder is None and encoder.in_package(model)):
         return reason
     if folder is None:
         remedy = f"run `snakemake fetch`, or put its folder at {places.manual / 'models' / model}"
         return Reason("encoder_missing", f"the encoder {model} is not at hand", remedy)
     try:
-        bertscore.find(kernel, folder)
+        encoder.find(kernel, folder)
     except KernelError as error:
         sentence = f"the folder given for {model} does not hold it: {error.message}"
         return Reason("encoder_missing", sentence, error.remedy)
@@ -71,10 +70,9 @@ def fetch_encoder(model: str, places: Places) -> Path:
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as partial:
-            # Under the model's own name, for the kernel takes no other for a published model.
             folder = Path(partial, model)
             folder.mkdir(parents=True)
-            bertscore.download(model, folder)
-            bertscore.find(f"bertscore.{model}", folder)
+            encoder.download(model, folder)
+            encoder.find(f"bertscore.{model}", folder)
             os.replace(folder, target)
     return target

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from refless import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason, ReflessError
-from refless.kernels.bertscore import in_package, model_name
+from refless.kernels.encoder import in_package, model_name
 from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest

@@ -29,8 +29,8 @@ KERNELS = {
     "rouge_l.plain": Kernel(),
     "meteor.nltk35": Kernel(("nltk",), 2.0, ("wordnet",)),
     "meteor.nltk39": Kernel(("nltk",), 1.0, ("wordnet",)),
-    "bertscore.*": Kernel(("torch", "transformers"), 1.0, ("model", "baseline", "device")),
-    "embedding.*": Kernel(("torch", "transformers"), 1.0, ("model", "device")),
+    "bertscore.*": Kernel(("torch", "transformers"), 1.0, ("model", "baseline")),
+    "embedding.*": Kernel(("torch", "transformers"), 1.0, ("model",)),
 }
 """The family is the module's name. ``family.*`` stands for any variant."""
 

@@ -35,17 +35,14 @@ from refless.kernels.encoder import (
     Encoder,
     alone,
     content_sum,
-    download,
     find,
-    in_package,
     libraries,
     load,
     model_name,
     run,
     tokenized,
 )
-
-__all__ = ["MODELS", "download", "find", "in_package", "layer_and_offset", "model_name"]
+from refless.store.files import file_sum
 
 WIDTH = 1024
 """Training texts in a block."""
@@ -63,7 +60,6 @@ def index(
     layer: int | None = None,
     rescale: bool | None = None,
     baseline: str | Path | None = None,
-    device: str | None = None,
 ) -> Index:
     """Make training texts ready; see ``refless.kernels._blocks.Index``.
 
@@ -71,27 +67,21 @@ def index(
 
     model : folder of the encoder; without it, see `refless.kernels.encoder.find`
     layer, rescale, baseline : see `layer_and_offset`
-    device : of torch, e.g. ``cpu`` or ``cuda:1``; without it ``cuda`` if there is one
-    Raises KernelError: torch, the model, its layer, its baseline or the device is not there; or the
-        model is not the one that the kernel is named after.
+    Raises KernelError: torch, the model, its layer or its baseline is not there.
     """
     chosen, offset = layer_and_offset(name, layer, rescale, baseline)
-    encoder = load(find(name, model), chosen, device)
+    encoder = load(find(name, model), chosen)
     return Index(len(training), partial(_blocks, training, encoder, offset))
 
 
 def resources(
-    name: str,
-    *,
-    model: str | Path | None = None,
-    baseline: str | Path | None = None,
-    device: str | None = None,
+    name: str, *, model: str | Path | None = None, baseline: str | Path | None = None
 ) -> dict[str, str]:
     """Sums of the encoder's files, and of a baseline that is given as a file (those in MODELS
     belong to the code); errors as of `find`."""
     found = {"encoder": content_sum(find(name, model))}
     if baseline is not None:
-        found["baseline"] = content_sum(Path(baseline))
+        found["baseline"] = file_sum(Path(baseline))
     return found
 
 

@@ -24,26 +24,17 @@ WIDTH = 4096
 """Training texts in a block."""
 
 
-def index(
-    name: str,
-    training: Sequence[str],
-    *,
-    model: str | Path | None = None,
-    device: str | None = None,
-) -> Index:
+def index(name: str, training: Sequence[str], *, model: str | Path | None = None) -> Index:
     """Make training texts ready; see ``refless.kernels._blocks.Index``.
 
     model : folder of the encoder; without it, see ``refless.kernels.encoder.find``
-    device : of torch, e.g. ``cpu``; without it ``cuda`` if there is one
-    Raises KernelError: torch, the model or the device is not there.
+    Raises KernelError: torch or the model is not there.
     """
-    encoder = load(find(name, model), None, device)
+    encoder = load(find(name, model), None)
     return Index(len(training), partial(_blocks, training, encoder))
 
 
-def resources(
-    name: str, *, model: str | Path | None = None, device: str | None = None
-) -> dict[str, str]:
+def resources(name: str, *, model: str | Path | None = None) -> dict[str, str]:
     """The sum of the encoder's files; errors as of ``refless.kernels.encoder.find``."""
     return {"encoder": content_sum(find(name, model))}
 

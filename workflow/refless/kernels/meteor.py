@@ -15,7 +15,7 @@ pair can count twice and k exceed 1. In nltk 3.9 and later (checked against 3.10
 and the third pass looks up stems in WordNet instead of words.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -31,26 +31,16 @@ WIDTH = 16384
 SAME, STEM, SENSE = 1, 2, 4
 """The passes in which two words may be aligned, as bits."""
 
-Synonyms = Mapping[str, Iterable[str]]
 
-
-def index(
-    name: str,
-    training: Sequence[str],
-    *,
-    wordnet: str | Path | None = None,
-    synonyms: Synonyms | None = None,
-) -> Index:
+def index(name: str, training: Sequence[str], *, wordnet: str | Path | None = None) -> Index:
     """Make training texts ready; see ``refless.kernels._blocks.Index``.
 
-    wordnet : zip or directory of WordNet 3.0; without it the environment variable
-        REFLESS_WORDNET, without that nltk's data directories
-    synonyms : instead of WordNet, the synonyms of words
+    wordnet : zip of WordNet 3.0; without it, see `refless.kernels.wordnet.find`
     Raises KernelError: there is no WordNet.
     """
     old = name == "meteor.nltk35"
-    others = WordNet(wordnet, insist=old).synonyms if synonyms is None else synonyms.get
-    return Index(len(training), partial(_blocks, training, old, others))
+    synonyms = WordNet(wordnet, insist=old).synonyms
+    return Index(len(training), partial(_blocks, training, old, synonyms))
 
 
 def resources(name: str, *, wordnet: str | Path | None = None) -> dict[str, str]:
@@ -61,7 +51,7 @@ def resources(name: str, *, wordnet: str | Path | None = None) -> dict[str, str]
 def _blocks(
     training: Sequence[str],
     old: bool,
-    synonyms: Callable[[str], Iterable[str] | None],
+    synonyms: Callable[[str], Iterable[str]],
     candidates: Sequence[str],
 ) -> Iterator[tuple[int, int, Fill]]:
     """Number all words, and say which may be aligned."""
@@ -78,7 +68,7 @@ def _blocks(
     asked = own_words if old else [stem_of[word] for word in own_words]
     found: dict[str, list[int]] = {}
     for key in dict.fromkeys(asked):
-        found[key] = [n for name in {key, *(synonyms(key) or ())} for n in by_key.get(name, ())]
+        found[key] = [n for name in {key, *synonyms(key)} for n in by_key.get(name, ())]
     fits: list[dict[int, int]] = []
     for number, (word, key) in enumerate(zip(own_words, asked, strict=True)):
         own: dict[int, int] = {number: SAME}

@@ -1,6 +1,6 @@
 """WordNet's synonyms, read from its database files.
 
-Stage: kernels (helper of ``meteor``). In: a directory or zip with WordNet 3.0 as nltk packs it.
+Stage: kernels (helper of ``meteor``). In: the zip of WordNet 3.0 as nltk packs it.
 Out: the single words that share a sense with a word.
 
 The files are read here and not through nltk because nltk 3.10 refuses a path outside its own
@@ -36,29 +36,25 @@ _ENDINGS = {
 }
 _REMEDY = (
     "fetch WordNet 3.0 (`snakemake --cores 1 fetch`, or https://raw.githubusercontent.com/nltk/nltk_data/"
-    "gh-pages/packages/corpora/wordnet.zip) and name the zip or directory in REFLESS_WORDNET"
+    "gh-pages/packages/corpora/wordnet.zip) and name the zip in REFLESS_WORDNET"
 )
 
 
 def find(path: str | Path | None = None) -> Path:
-    """The place of WordNet: ``path``, else REFLESS_WORDNET, else nltk's data directories. Raises
-    KernelError: it is in none of them, or the place named does not hold it."""
-    named = path or os.environ.get("REFLESS_WORDNET")
+    """The zip of WordNet: ``path``, else REFLESS_WORDNET, else what nltk downloaded. Raises
+    KernelError: there is none."""
     import nltk.data
 
-    for root in [named] if named else [f"{root}/corpora" for root in nltk.data.path]:
-        for inside in ("", "wordnet.zip", "wordnet", "corpora/wordnet.zip", "corpora/wordnet"):
-            place = Path(root) / inside
-            if (place / "index.noun").is_file() or zipfile.is_zipfile(place):
-                return place
-    if named:
-        message = "there is no WordNet in nltk's layout"
-        raise KernelError(message, path=named, remedy="name its zip or folder in REFLESS_WORDNET")
-    raise KernelError("METEOR needs WordNet, and there is none", remedy=_REMEDY)
+    named = path or os.environ.get("REFLESS_WORDNET")
+    places = [named] if named else [f"{root}/corpora/wordnet.zip" for root in nltk.data.path]
+    for place in places:
+        if zipfile.is_zipfile(place):
+            return Path(place)
+    raise KernelError("METEOR needs WordNet, and there is none", path=named or None, remedy=_REMEDY)
 
 
 def content_sum(path: str | Path | None = None) -> str:
-    """SHA-256 over the contents of the files that decide synonyms, however they are packed."""
+    """SHA-256 over the contents of the files that decide synonyms, however they are zipped."""
     return _sum(_contents(find(path)))
 
 
@@ -73,8 +69,6 @@ def _sum(contents: dict[str, bytes]) -> str:
 def _contents(place: Path) -> dict[str, bytes]:
     """Contents of the files that are needed, by name."""
     try:
-        if place.is_dir():
-            return {name: (place / name).read_bytes() for name in _FILES}
         with zipfile.ZipFile(place) as archive:
             members = {Path(member).name: member for member in archive.namelist()}
             return {name: archive.read(members[name]) for name in _FILES}
@@ -85,7 +79,7 @@ def _contents(place: Path) -> dict[str, bytes]:
 class WordNet:
     """Synonyms of words. Another WordNet than 3.0, or a damaged one, is warned of.
 
-    path : zip or directory, see `find`
+    path : see `find`
     insist : where neither a word nor what is left without its ending is in WordNet, cut endings
         again and again; if not, once. nltk 3.5 insists (*hitchings* finds the verb *hitch*),
         3.10 does not

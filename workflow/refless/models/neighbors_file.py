@@ -34,8 +34,8 @@ def load(
     path: str | Path, *, threads: int | None = None, options: dict[str, Any] | None = None
 ) -> NeighborsRegressor:
     """The fitted model of a file; ``options`` say where files of the kernel are on this machine
-    (``wordnet``, ``model``, ``device``). Raises FormatError: the file is no such model, or was
-    damaged. Raises KernelError: a file of the kernel is missing."""
+    (``wordnet``, ``model``). Raises FormatError: the file is no such model, or was damaged. Raises
+    KernelError: a file of the kernel is missing."""
     file = sealed.read(path, AGAIN)
     if "model" not in file.about["facts"]:
         raise FormatError("is no model of refless fit", path=path, remedy=AGAIN)
