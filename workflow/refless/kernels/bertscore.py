@@ -150,10 +150,8 @@ def encode(texts: Sequence[str], encoder: Encoder) -> tuple[Any, np.ndarray, np.
     A text without tokens gets one, of length 0 and weight 0, so that its F is 0.
     """
     torch, _ = libraries()
-    blank = " " if encoder.opens_with_blank else ""
-    stripped = {k: blank + own for k, text in enumerate(texts) if (own := text.strip())}
     special = {encoder.tokenizer.sep_token_id, encoder.tokenizer.cls_token_id}
-    tokens = tokenized(stripped, encoder)
+    tokens = tokenized(texts, encoder, " " if encoder.opens_with_blank else "")
     counts = [
         np.array([token not in special for token in tokens.get(text, ())] or [False])
         for text in range(len(texts))

@@ -16,14 +16,12 @@ from functools import partial
 import numpy as np
 
 from refless.errors import KernelError
-from refless.kernels._blocks import Fill, Index
+from refless.kernels._blocks import Fill, Index, even_blocks
 from refless.kernels._ngrams import Block, block_of, empty_table, fill_bleu, in_block, number_units
 from refless.kernels._texts import number_words, starts_of
 
 WIDTH = 8192
 """Training texts in a block: their counts stay in the fast cache. Below 65,536."""
-CHARACTERS = 1 << 21
-"""Characters in a block, beyond its first text: bounds its memory where texts are long."""
 MOST = 1 << 30
 """Units have numbers below this one."""
 
@@ -42,7 +40,7 @@ class BleuIndex:
         self._blocks: list[tuple[int, int, Block]] = []
         self._table, met = empty_table()
         self._count = 0
-        for start, stop in _pieces(training):
+        for start, stop in even_blocks(len(training), WIDTH):
             codes, starts = self._coded(training[start:stop], self._words)
             units, bounds, self._table, met, self._count = number_units(
                 codes, starts, self._table, met, self._count, start, True, self._clipped
@@ -83,14 +81,3 @@ class BleuIndex:
         points = "".join(texts).encode("utf-32-le", "surrogatepass")
         # compiled code wants to own it
         return np.frombuffer(points, np.int32).copy(), starts_of(map(len, texts), len(texts))
-
-
-def _pieces(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Blocks of at most WIDTH texts and, beyond the first of them, CHARACTERS characters."""
-    ends = starts_of(map(len, texts), len(texts))
-    start = 0
-    while start < len(texts):
-        full = int(np.searchsorted(ends, ends[start] + CHARACTERS, side="right")) - 1
-        stop = min(max(full, start + 1), start + WIDTH, len(texts))
-        yield start, stop
-        start = stop

@@ -63,6 +63,5 @@ def embeddings(texts: Sequence[str], encoder: Encoder) -> np.ndarray:
     def keep(batch: list[int], states: Any) -> None:
         out[batch] = states.double().mean(1).cpu().numpy()
 
-    stripped = {row: own for row, text in enumerate(texts) if (own := text.strip())}
-    run(tokenized(stripped, encoder), encoder, keep)
+    run(tokenized(texts, encoder), encoder, keep)
     return out

@@ -207,21 +207,23 @@ def load(folder: Path, layer: int | None) -> Encoder:
 # ---- encoding ------------------------------------------------------------------------------------
 
 
-def tokenized(texts: Mapping[int, str], encoder: Encoder) -> dict[int, list[int]]:
-    """The tokens of texts, special ones at the ends included, cut where the encoder ends."""
-    if not texts:
+def tokenized(texts: Sequence[str], encoder: Encoder, before: str = "") -> dict[int, list[int]]:
+    """The tokens of stripped texts that are not blank, by their place, with ``before`` put before
+    each: special ones at the ends included, cut where the encoder ends."""
+    stripped = {place: before + own for place, text in enumerate(texts) if (own := text.strip())}
+    if not stripped:
         return {}
     tokens = encoder.tokenizer(
         # Half of a surrogate pair is no character; tokenizers refuse it.
         [
             text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            for text in texts.values()
+            for text in stripped.values()
         ],
         add_special_tokens=True,
         truncation=True,
         max_length=encoder.longest,
     )["input_ids"]
-    return dict(zip(texts, tokens, strict=True))
+    return dict(zip(stripped, tokens, strict=True))
 
 
 def run(

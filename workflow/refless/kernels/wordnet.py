@@ -8,7 +8,6 @@ data directories, and because the two METEOR variants reduce inflected words dif
 """
 
 import hashlib
-import logging
 import os
 import zipfile
 import zlib
@@ -17,10 +16,6 @@ from pathlib import Path
 
 from refless.errors import KernelError
 
-log = logging.getLogger(__name__)
-
-KNOWN = "942880c35718556034f2b540eb53da2cbe147828f9abebf557b2fe215c3b9a11"
-"""`content_sum` of WordNet 3.0, as nltk packs it."""
 _PARTS = ("noun", "verb", "adj", "adv")
 _FILES = tuple(
     f"{kind}{part}{end}"
@@ -55,12 +50,8 @@ def find(path: str | Path | None = None) -> Path:
 
 def content_sum(path: str | Path | None = None) -> str:
     """SHA-256 over the contents of the files that decide synonyms, however they are zipped."""
-    return _sum(_contents(find(path)))
-
-
-def _sum(contents: dict[str, bytes]) -> str:
     digest = hashlib.sha256()
-    for name, content in contents.items():
+    for name, content in _contents(find(path)).items():
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
@@ -77,7 +68,7 @@ def _contents(place: Path) -> dict[str, bytes]:
 
 
 class WordNet:
-    """Synonyms of words. Another WordNet than 3.0, or a damaged one, is warned of.
+    """Synonyms of words.
 
     path : see `find`
     insist : where neither a word nor what is left without its ending is in WordNet, cut endings
@@ -87,11 +78,8 @@ class WordNet:
     """
 
     def __init__(self, path: str | Path | None = None, *, insist: bool = False) -> None:
-        place = find(path)
         self._insist = insist
-        contents = _contents(place)
-        if _sum(contents) != KNOWN:
-            log.warning("%s is not WordNet 3.0 as nltk packs it; METEOR's values differ", place)
+        contents = _contents(find(path))
         self._index: dict[str, dict[str, str]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
         self._data: dict[str, bytes] = {}

@@ -22,7 +22,6 @@ def load(
     path: str | Path,
     task: str,
     scale: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None,
-    format: Literal["", "tsv", "csv", "jsonl"] = "",
     columns: dict[str, str] | None = None,
     repeated_ratings: Literal["refuse", "mean"] = "refuse",
 ) -> RatedTexts:
@@ -34,9 +33,7 @@ def load(
         JSON list); ``score_*``. Without raters, ``ratings`` is empty.
     Raises FormatError: no scale is given, and all ratings are the same.
     """
-    own = read_ratings(
-        [path], format=format, columns=columns, scale=scale, repeated=repeated_ratings
-    )
+    own = read_ratings([path], columns=columns, scale=scale, repeated=repeated_ratings)
     texts, ratings = own.texts, own.ratings
     given = ratings["quality"] if len(ratings) else pd.Series([0.0, 1.0])
     low, high = scale or (given.min(), given.max())
