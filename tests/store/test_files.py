@@ -1,6 +1,7 @@
 """Files: whole or not at all. A sealed one is the one that was written, where it was written, from
 what lies there; or it is refused by name. And the code that a job hangs on."""
 
+import ast
 import errno
 import os
 from pathlib import Path
@@ -257,3 +258,19 @@ def test_loops_are_kept_on_disk_or_compiled_in_memory(monkeypatch, broken):
 
     monkeypatch.setattr(numba, "njit", njit)
     assert str(compiled("void()")(code.closure)) == ("in memory" if broken else "on disk")
+
+
+def test_loops_use_nothing_of_other_files():
+    """numba's cache looks at a loop's own file alone."""
+    seen = 0
+    for path in code.PACKAGE.rglob("*.py"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        imports = [one for one in body if isinstance(one, ast.ImportFrom)]
+        imports = [one for one in imports if str(one.module).startswith("refless")]
+        foreign = {alias.name for one in imports for alias in one.names}
+        for loop in body:
+            if isinstance(loop, ast.FunctionDef) and "'compiled'" in ast.dump(loop):
+                names = [name for line in loop.body for name in ast.walk(line)]
+                assert not foreign & {name.id for name in names if isinstance(name, ast.Name)}
+                seen += 1
+    assert seen > 10
