@@ -65,7 +65,7 @@ def publish(folder: Path) -> pd.DataFrame:
 def test_rows_without_numbers_have_a_reason(entry, tmp_path):
     assert publish(tmp_path)["reason"].tolist() == ["not_made", "", "", "raw_file_missing second"]
     own = table().assign(reason=["", "", "", "quoted"])
-    assert tables.with_reasons(own, MISSING, {})["reason"].tolist()[3] == "quoted"
+    assert tables.with_reasons(own, MISSING)["reason"].tolist()[3] == "quoted"
 
 
 def test_a_cell_has_interval_star_and_the_published_value(entry, tmp_path):

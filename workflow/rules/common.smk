@@ -80,8 +80,8 @@ environ.setdefault("REFLESS_WORDNET", "")
 
 wildcard_constraints:
     task="[^/]+",
-    source="[^/.]+",
-    target="[^/.]+",
+    source_task="[^/.]+",
+    target_task="[^/.]+",
     block="[0-9]+",
     blocks="[0-9]+",
     name="|".join(qe.NAMES),

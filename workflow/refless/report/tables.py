@@ -46,7 +46,7 @@ def publish(
     """
     entry = catalogue()[name]
     stem = Path(folder) / name
-    table = with_reasons(table, missing, entry.match)
+    table = with_reasons(table, missing)
     aside = table.filter(regex="_draws$").astype(object).fillna("")
     table = table.drop(columns=aside.columns)
     if intervals is not None:
@@ -88,20 +88,17 @@ def read_record(path: str | Path) -> dict[str, Any]:
     return read_beside(path.with_suffix(".json"), path.name)
 
 
-def with_reasons(
-    table: pd.DataFrame, missing: Sequence[Mapping[str, Any]], match: Mapping[str, str]
-) -> pd.DataFrame:
+def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """The table with ``reason``: of each row without numbers, the words of why.
 
-    A reason is about a row if every entry of its ``of`` that the table has a column for (by
-    ``match``, else by its own name) stands in the row. A row that comes with a ``reason`` of its
-    own, e.g. ``quoted``, keeps that.
+    A reason is about a row if every entry of its ``of`` that the table has a column for stands in
+    the row. A row that comes with a ``reason`` of its own, e.g. ``quoted``, keeps that.
     """
     reasons = []
     for row in table.to_dict("records"):
         own = row.get("reason", "")
         if not row["source"] and not own:
-            found = [one["code"] for one in missing if _is_about(one["of"], row, match)]
+            found = [one["code"] for one in missing if _is_about(one["of"], row)]
             # the numbers at hand were made for fewer kernels than are asked for
             own = " ".join(dict.fromkeys(found)) or "not_made"
         reasons.append(own)
@@ -110,9 +107,8 @@ def with_reasons(
     return table
 
 
-def _is_about(of: Mapping[str, str], row: Mapping[Any, Any], match: Mapping[str, str]) -> bool:
-    asked = {match.get(role, role): value for role, value in of.items()}
-    return all(row[column] == value for column, value in asked.items() if column in row)
+def _is_about(of: Mapping[str, str], row: Mapping[Any, Any]) -> bool:
+    return all(row[column] == value for column, value in of.items() if column in row)
 
 
 def markdown_page(entry: Entry, table: pd.DataFrame, caption: str) -> str:

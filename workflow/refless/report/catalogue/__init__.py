@@ -67,7 +67,6 @@ class Entry:
     made_with : the table that the same rule makes, and under whose target it stands
     paper_row : of a table with published values: the columns that name a row
     repeats : its published columns that are another table's: they count once
-    match : name in a reason's ``of`` -> column, where the two differ
     columns : of a table, those that are shown; others are in the CSV alone
     sections : of a table; by default one with all rows
     """
@@ -83,7 +82,6 @@ class Entry:
     front: bool = False
     paper_row: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
-    match: dict[str, str] = field(default_factory=dict)
     columns: Columns = field(default_factory=dict)
     sections: tuple[Section, ...] = (Section(),)
 
