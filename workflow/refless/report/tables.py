@@ -75,17 +75,12 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
     Raises FormatError: the record cannot be read. Raises StaleError: the CSV is not as written.
     """
-    aside = read_record(path)["aside"]
-    text = Path(path).read_bytes().decode()
+    path = Path(path)
+    aside = read_beside(path.with_suffix(".json"), path.name)["aside"]
+    text = path.read_bytes().decode()
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
     printed = [name for name in map(str, texts) if name.startswith("paper_") or name in WORDS]
     return parse_table(text, path).assign(**aside, **texts[printed].astype(object))
-
-
-def read_record(path: str | Path) -> dict[str, Any]:
-    """The record beside a CSV by `publish`; errors as of `read_table`."""
-    path = Path(path)
-    return read_beside(path.with_suffix(".json"), path.name)
 
 
 def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
