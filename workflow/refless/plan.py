@@ -21,7 +21,8 @@ from pydantic import BaseModel
 from refless import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, KernelError, Reason, ReflessError
-from refless.kernels.bertscore import find, model_name
+from refless.kernels.bertscore import find as find_encoder
+from refless.kernels.bertscore import model_name
 from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
@@ -139,8 +140,9 @@ class Plan:
         """The kernels with which methods are compared on a data set."""
         return [k for k in _compared(self.settings, {"task": task}) if not self.kernel(k)]
 
-    def recipe(self, path: str) -> dict[str, Any]:
-        """All that decides a result, but for code: how data sets are read, kernels, settings."""
+    def digest(self, path: str) -> str:
+        """SHA-256 of all that decides a result but for code: how data sets are read, kernels,
+        settings."""
         _, names, result = self._match(path)
         settings: dict[str, Any] = {}
         for dotted in result.settings:
@@ -151,15 +153,9 @@ class Plan:
         options = {k: self.settings.options(k) for k in result.kernels(self.settings, names)}
         if not result.optional:
             options = {k: own | {"tau": self.settings.taus()[k]} for k, own in options.items()}
-        return {
-            "data": {task: self._read(task, result) for task in self._tasks(names, result)},
-            "kernels": options,
-            "settings": settings,
-        }
-
-    def digest(self, path: str) -> str:
-        """SHA-256 of the recipe."""
-        return hashlib.sha256(json.dumps(self.recipe(path), sort_keys=True).encode()).hexdigest()
+        data = {task: self._read(task, result) for task in self._tasks(names, result)}
+        recipe = {"data": data, "kernels": options, "settings": settings}
+        return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
     def shippable(self) -> dict[str, str]:
         """What this run computes of what may be shipped -> its digest; ratings, where tables are
@@ -191,7 +187,7 @@ class Plan:
             "loader": entry.loader,
             "options": entry.options,
             "files": files,
-            **{name: self.settings.experiment(task, name).model_dump() for name in named},
+            **{name: getattr(entry.experiments, name).model_dump() for name in named},
         }
 
     def _match(self, path: str) -> tuple[str, dict[str, str], Result]:
@@ -280,7 +276,7 @@ class Plan:
         if not folder:
             return Reason("encoder_missing", f"the encoder {model} is not at hand")
         try:
-            find(name, folder)
+            find_encoder(name, folder)
         except KernelError as error:
             sentence = f"the folder {folder} does not hold {model}: {error.message}"
             return Reason("encoder_missing", sentence)
@@ -291,9 +287,10 @@ class Plan:
         found = self.settings.options(kernel)
         if kernel.startswith("meteor."):
             found["wordnet"] = self.place(WORDNET)
-        if encoders.has_encoder(kernel) and "model" not in found:
-            folder = encoders.folder_of(model_name(kernel), self.places)
-            return found | ({"model": folder.as_posix()} if folder else {})
+        elif encoders.has_encoder(kernel):
+            folder = found.get("model") or encoders.folder_of(model_name(kernel), self.places)
+            if folder:
+                found["model"] = str(folder)
         return found
 
     def files(self, kernel: str) -> list[str]:
@@ -317,9 +314,7 @@ class Plan:
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
     """A path with wildcards as a regular expression; a wildcard holds anything but a slash."""
-    parts = re.split(r"\{(\w+)\}", path)
-    named = [f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)]
-    return re.compile("".join(named))
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
 
 
 @cache
