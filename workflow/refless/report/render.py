@@ -74,9 +74,7 @@ def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Pa
     for name, wanted in section.where.items():
         table = table[table[name].astype(str).isin(wanted)]
     # an entry without columns has those that the configuration names
-    columns = {**(section.columns or entry.columns or dict.fromkeys(_ours(table), Column()))}
-    if "note" in table and (table["note"].fillna("").map(len) > 0).any():
-        columns.setdefault("note", Column())
+    columns = section.columns or entry.columns or dict.fromkeys(_ours(table), Column())
     header = [column.label or name.replace("_", " ") for name, column in columns.items()]
     for value in dict.fromkeys(table[section.by]) if section.by else [None]:
         own = table if value is None else table[table[section.by] == value]
@@ -96,7 +94,7 @@ def _say_why(reason: Any, cells: list[Cell]) -> None:
 
 
 def _ours(table: pd.DataFrame) -> list[str]:
-    beside = ("source", "reason", "note")
+    beside = ("source", "reason")
     return [c for c in map(str, table) if c not in beside and not c.startswith("paper_")]
 
 
