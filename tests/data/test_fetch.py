@@ -262,7 +262,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
 def test_an_encoder_counts_where_it_lies(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "models"))
     (empty := tmp_path / "manual/models/mine").mkdir(parents=True)
-    own = {"model": str(fake_model(tmp_path / "own/other"))}
+    own = {"model": str(tmp_path)}  # which holds none
     settings = read_settings(changed("kernels", {"bertscore.roberta-large": own}))
     plan = Plan(settings, {}, machine)
     for kernel in (KERNEL, "bertscore.nowhere", "bertscore.roberta-large"):
@@ -294,7 +294,7 @@ def test_a_fetched_encoder_is_whole_or_not_there(machine, monkeypatch, fault):
             raise KeyboardInterrupt
         return folder
 
-    monkeypatch.setattr(encoders.bertscore, "download", download)
+    monkeypatch.setattr(encoders.encoder, "download", download)
     if fault == "none":
         assert (fetch_encoder("mine", machine) / "config.json").is_file()
     else:

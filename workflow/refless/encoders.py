@@ -7,8 +7,7 @@ from pathlib import Path
 
 from refless.data.fetch import Places
 from refless.errors import SourceError
-from refless.kernels import bertscore, entry
-from refless.kernels.encoder import FILES
+from refless.kernels import encoder, entry
 from refless.store.files import writing
 
 
@@ -29,14 +28,7 @@ def folder_of(model: str, places: Places) -> Path | None:
     folders = [root / "models" / model for root in (places.data, *places.folders)]
     if models := os.environ.get("REFLESS_MODELS"):
         folders.append(Path(models) / model)
-    there = (folder for folder in folders if folder.is_dir())
-    return next(there, None) or bertscore.in_package(model)
-
-
-def files_of(folder: Path) -> list[str]:
-    """The files that an encoder is loaded from; its configuration, if there is none."""
-    found = sorted(path.as_posix() for pattern in FILES for path in folder.glob(pattern))
-    return found or [f"{folder.as_posix()}/config.json"]
+    return next(filter(encoder.is_model, folders), None) or encoder.in_package(model)
 
 
 def fetch_encoder(model: str, places: Places) -> Path:
@@ -50,10 +42,9 @@ def fetch_encoder(model: str, places: Places) -> Path:
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as partial:
-            # Under the model's own name, for the kernel takes no other for a published model.
             folder = Path(partial, model)
             folder.mkdir(parents=True)
-            bertscore.download(model, folder)
-            bertscore.find(f"bertscore.{model}", folder)
+            encoder.download(model, folder)
+            encoder.find(f"bertscore.{model}", folder)
             os.replace(folder, target)
     return target

@@ -20,9 +20,8 @@ from pydantic import BaseModel
 
 from refless import encoders
 from refless.data.fetch import WORDNET, Places, Source
-from refless.errors import FormatError, KernelError, Reason, ReflessError
-from refless.kernels.bertscore import find as find_encoder
-from refless.kernels.bertscore import model_name
+from refless.errors import FormatError, Reason, ReflessError
+from refless.kernels.encoder import FILES, is_model, model_name
 from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
@@ -270,16 +269,9 @@ class Plan:
             return Reason("package_missing", f"{name} needs {package}, which is not installed")
         if name.startswith("meteor.") and self.raw_file(WORDNET):
             return Reason("wordnet_missing", f"METEOR needs {WORDNET}")
-        if not encoders.has_encoder(name):
-            return None
-        model, folder = model_name(name), self.options(name).get("model")
-        if not folder:
-            return Reason("encoder_missing", f"the encoder {model} is not at hand")
-        try:
-            find_encoder(name, folder)
-        except KernelError as error:
-            sentence = f"the folder {folder} does not hold {model}: {error.message}"
-            return Reason("encoder_missing", sentence)
+        folder = self.options(name).get("model")
+        if encoders.has_encoder(name) and not (folder and is_model(Path(folder))):
+            return Reason("encoder_missing", f"the encoder {model_name(name)} is not at hand")
         return None
 
     def options(self, kernel: str) -> dict[str, Any]:
@@ -297,7 +289,10 @@ class Plan:
         """The files that a kernel needs besides texts."""
         options = self.options(kernel)
         found = [options[name] for name in ("wordnet", "baseline") if name in options]
-        return found + (encoders.files_of(Path(options["model"])) if "model" in options else [])
+        if "model" in options:
+            folder = Path(options["model"])
+            found += sorted(str(path) for pattern in FILES for path in folder.glob(pattern))
+        return found
 
     def downloads(self) -> list[str]:
         """All that can be fetched: raw files, and encoders where torch is installed."""
