@@ -17,9 +17,6 @@ from refless.store.files import write_text
 from refless.store.sealed import read_beside, write_beside
 from refless.store.tables import parse_table, table_text
 
-WORDS = ("source", "reason", "note")
-"""Columns of words that may be empty."""
-
 
 def publish(
     name: str,
@@ -70,17 +67,12 @@ def publish(
 def read_table(path: str | Path) -> pd.DataFrame:
     """The table of a CSV by `publish`, if it is the one that was written.
 
-    Published values are as they were printed (0.50 has two digits), words never NaN. Intervals and
-    draws of the record are columns as well.
-
+    Published values are as they were printed; intervals and draws of the record are columns, too.
     Raises FormatError: the record cannot be read. Raises StaleError: the CSV is not as written.
     """
     path = Path(path)
     aside = read_beside(path.with_suffix(".json"), path.name)["aside"]
-    text = path.read_bytes().decode()
-    texts = pd.read_csv(path, dtype=str, keep_default_na=False)
-    printed = [name for name in map(str, texts) if name.startswith("paper_") or name in WORDS]
-    return parse_table(text, path).assign(**aside, **texts[printed].astype(object))
+    return parse_table(path.read_bytes().decode(), path).assign(**aside)
 
 
 def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
