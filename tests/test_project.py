@@ -155,8 +155,8 @@ BUILD = "from setuptools import build_meta as b; b.build_sdist({0!r}); b.build_w
 PAGE = """
 from refless.report import catalogue, render
 assert catalogue.catalogue()
-shown = dict(title="a table", papers={}, front=[], findings="", counts={}, sources={})
-print(render.page("report.html", **shown))
+front = dict(id="", picture="", caption="", entry=dict(title=""))
+print(render.page(papers={}, front=front, findings="", counts={}, sources={}))
 """
 BUILT = {".pyc", ".nbi", ".nbc"}
 

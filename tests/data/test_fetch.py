@@ -17,10 +17,13 @@ import pytest
 from refless import encoders
 from refless.data import fetch as fetching
 from refless.data.fetch import Places, Source, fetch, read_sources, verify
-from refless.encoders import fetch_encoder, folder_of, has_encoder, lacking, why_not
-from refless.errors import KernelError, OutputError, Reason, SourceError
+from refless.encoders import fetch_encoder, folder_of
+from refless.errors import KernelError, OutputError, SourceError
 from refless.kernels._registry import KERNELS
+from refless.plan import Plan
+from refless.settings import read_settings
 from tests.kernels.test_bertscore import fake_model
+from tests.test_settings import changed
 
 CONTENT = b"rated,texts\n" * 20_000  # several chunks
 NAME = "huse/batch.csv"
@@ -256,30 +259,26 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     return Places(tmp_path / "data", tmp_path / "manual", str(tmp_path / "mirror"))
 
 
-def code_of(reason: Reason | None) -> str:
-    assert reason.remedy
-    return reason.code
-
-
 def test_an_encoder_counts_where_it_lies(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "models"))
     (empty := tmp_path / "manual/models/mine").mkdir(parents=True)
-    assert code_of(why_not(KERNEL, machine)) == "encoder_missing"
+    own = {"model": str(tmp_path)}  # which holds none
+    settings = read_settings(changed("kernels", {"bertscore.roberta-large": own}))
+    plan = Plan(settings, {}, machine)
+    for kernel in (KERNEL, "bertscore.nowhere", "bertscore.roberta-large"):
+        assert plan.kernel(kernel).code == "encoder_missing"
+    assert plan.options("bertscore.roberta-large") == own
     empty.rmdir()
     # the later machine first
     for folder in ("models", "mirror/models", "manual/models", "data/models"):
-        fake_model(tmp_path / folder / "mine")
-        assert folder_of("mine", machine) == tmp_path / folder / "mine"
-        assert why_not(KERNEL, machine) is None
+        fake_model(here := tmp_path / folder / "mine")
+        assert folder_of("mine", machine) == here
+        assert plan.kernel(KERNEL) is None
+        assert str(here / "config.json") in plan.files(KERNEL)
     assert fetch_encoder("mine", machine) == tmp_path / "data/models/mine"
-
-
-def test_a_missing_package_is_told_first(machine, monkeypatch):
     needing = KERNELS["bertscore.*"]._replace(packages=("no_such_package",))
     monkeypatch.setitem(KERNELS, "bertscore.*", needing)
-    assert code_of(lacking(KERNEL)) == code_of(why_not(KERNEL, machine)) == "package_missing"
-    kernels = ("bertscore.a", "embedding.a", "bleu.char")
-    assert list(map(has_encoder, kernels)) == [True, True, False]
+    assert plan.kernel(KERNEL).code == "package_missing"
 
 
 @pytest.mark.parametrize("fault", ["none", "another model", "the hub", "killed", "no network"])

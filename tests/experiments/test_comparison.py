@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,8 @@ from refless.store import sealed
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
-SETTINGS = {"kernels": ["bleu.char"], "draws": 100, "repeats": 2, "seed": 0}
+SETTINGS = {"kernels": ["bleu.char", "meteor.nltk35"], "draws": 100, "repeats": 2, "seed": 0}
+OPTIONS: dict[str, dict[str, Any]] = {"bleu.char": {}}
 
 
 def task_in(folder: Path) -> Task:
@@ -36,8 +38,7 @@ def task_in(folder: Path) -> Task:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("comparison")
     out = folder / "comparison/mine.csv"
-    left_out = [("neighbors", "meteor.nltk35")]
-    compare_task(out, task_in(folder), SETTINGS, {}, left_out)
+    compare_task(out, task_in(folder), SETTINGS, OPTIONS)
     return out
 
 
@@ -66,7 +67,8 @@ def test_rows_of_networks_say_where_those_were_trained(made, tmp_path):
     """They may be shipped where everything else is computed."""
     file = sealed.read(made)
     by_network = file.content.iloc[[0]].assign(method="rnn_qe", kernel="")
-    content = pd.concat([file.content, by_network], ignore_index=True)
+    others = file.content[file.content["method"] != "rnn_qe"]
+    content = pd.concat([others, by_network], ignore_index=True)
     facts = {**file.about["facts"], "networks": "shipped"}
     sealed.write(tmp_path / "mine.csv", content, facts)
     by_method = table_of(tmp_path / "mine.csv").groupby("method")["source"].unique()
@@ -81,7 +83,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
     write_networks(tmp_path / "two.csv", task, 0, threads=2)
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert "lovely" not in file.read_text(encoding="utf-8")
-    compare_task(tmp_path / "mine.csv", task, SETTINGS, {}, [], file)
+    compare_task(tmp_path / "mine.csv", task, SETTINGS, OPTIONS, file)
     found = table_of(tmp_path / "mine.csv")
     own = found[found["method"] == "rnn_qe"].set_index("split")
     written = pd.read_csv(file, comment="#")
@@ -92,7 +94,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
         assert own.loc[split, "mse"] == pytest.approx(np.mean((known - quality) ** 2), abs=1e-5)
     # networks of other folds are not taken for those of these
     with pytest.raises(StaleError):
-        compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, {}, [], file)
+        compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, OPTIONS, file)
     rated = rated_task(task)
     other = all_splits(rated, 1)[0]
     with pytest.raises(StaleError, match="folds"):

@@ -325,8 +325,7 @@ def test_tables_4_and_5_compare_with_configuration_1(experiment):
 @pytest.mark.parametrize("experiment", NUMBERS)
 def test_without_numbers_each_published_row_says_why(experiment):
     table = made(experiment, None, {})
-    missing = [{"of": {}, "code": "raw_file_missing", "sentence": "no file", "remedy": "a; b"}]
-    joined = with_reasons(table, missing, {})
+    joined = with_reasons(table, [{"of": {}, "code": "raw_file_missing"}])
     assert len(joined) == len(published(NUMBERS[experiment]))
     assert set(joined["reason"]) == {"raw_file_missing"}
     assert (joined["paper_mae"] != "").all()

@@ -10,7 +10,7 @@ from refless.experiments.published import beside_published
 from refless.report import page, tables
 from refless.report.catalogue import Column, Entry
 from refless.store import sealed
-from refless.store.files import file_sum
+from refless.store.files import write_text
 from refless.store.sealed import write_beside
 
 MODELS = ("bleu", "rouge", "<meteor>", "bertscore")
@@ -33,13 +33,13 @@ ENTRIES = (
         figure=True,
         table=False,
     ),
-    Entry("all_cells", "Both", "cells", "all values", "On the line.", figure=True, front=True),
+    Entry("reproducibility_cells", "Both", "cells", "all values", "On the line.", figure=True),
 )
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 60" width="90pt" height="60pt">'
     '<path d="M0 60 L90 0" stroke="red"/></svg>'
 )
-ITEMS = [entry.name for entry in ENTRIES] + ["all_cells-drawn"]
+ITEMS = [entry.name for entry in ENTRIES] + ["reproducibility_cells-drawn"]
 
 
 def table1() -> pd.DataFrame:
@@ -69,18 +69,15 @@ def make_results(folder: Path) -> Path:
     contents = {
         "first_table1": table1(),
         "first_wide": wide(),
-        "all_cells": pd.DataFrame({"agreement": verdicts}).assign(source="computed"),
+        "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(source="computed"),
     }
     entries = {entry.name: entry for entry in ENTRIES}
     with mock.patch.object(tables, "catalogue", return_value=entries):
         for name, table in contents.items():
             tables.publish(name, table, folder / "tables", facts={"draws": 20})
-    (folder / "figures").mkdir()
-    for name in ("first_figure1", "all_cells"):
-        (folder / f"figures/{name}.svg").write_text(SVG, encoding="utf-8")
-        (folder / f"figures/{name}.png").write_bytes(b"a picture")
-        files = [folder / f"figures/{name}.{kind}" for kind in ("svg", "png")]
-        write_beside(folder / f"figures/{name}.json", {}, {f.name: file_sum(f) for f in files})
+    for name in ("first_figure1", "reproducibility_cells"):
+        drawn = write_text(SVG, folder / f"figures/{name}.svg")
+        write_beside(folder / f"figures/{name}.json", {}, {f"{name}.svg": drawn})
     texts = folder / "ratings/chat/texts.csv"
     facts = {"raw": {"raw.csv": "0123abc"}}
     sealed.write(texts, pd.DataFrame({"id": ["1"], "text": ["secret words"]}), facts)

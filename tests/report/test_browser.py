@@ -89,7 +89,7 @@ def test_no_error_and_no_request(report, browser, size):
 def test_the_first_screen_of_a_laptop_has_the_results(page):
     size = page.viewport_size
     page.goto(page.url.partition("#")[0])
-    for part in ("#all_cells-drawn img", ".front .counts"):
+    for part in ("#reproducibility_cells-drawn img", ".front .counts"):
         box = page.locator(part).bounding_box()
         assert box["height"] > 10
         assert size["width"] < 500 or box["y"] + box["height"] <= size["height"]

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from refless.data.fetch import Places
-from refless.errors import KernelError, Reason, SourceError
+from refless.errors import SourceError
 from refless.kernels import encoder, entry
 from refless.store.files import writing
 
@@ -16,47 +16,19 @@ def has_encoder(kernel: str) -> bool:
     return kernel.startswith(("bertscore.", "embedding."))
 
 
-def lacking(kernel: str) -> Reason | None:
-    """Which package that a kernel needs is not installed; None if all are. KernelError if no kernel
-    is called so."""
-    for name in entry(kernel).packages:
-        if importlib.util.find_spec(name) is None:
-            remedy = "make torch" if has_encoder(kernel) else f"pip install {name}"
-            sentence = f"{kernel} needs {name}, which is not installed"
-            return Reason("package_missing", sentence, remedy)
-    return None
+def lacking(kernel: str) -> str | None:
+    """The package that a kernel needs and that is not installed; None if all are. KernelError if no
+    kernel is called so."""
+    packages = entry(kernel).packages
+    return next((name for name in packages if importlib.util.find_spec(name) is None), None)
 
 
 def folder_of(model: str, places: Places) -> Path | None:
-    """The folder in which a model lies; None if that is a package, or nowhere."""
+    """The folder in which a model lies on disk or in a package; None if there is none."""
     folders = [root / "models" / model for root in (places.data, *places.folders)]
     if models := os.environ.get("REFLESS_MODELS"):
         folders.append(Path(models) / model)
-    return next((folder for folder in folders if folder.is_dir()), None)
-
-
-def files_of(folder: Path) -> list[str]:
-    """The files that an encoder is loaded from; its configuration, if there is none."""
-    found = sorted(path.as_posix() for pattern in encoder.FILES for path in folder.glob(pattern))
-    return found or [f"{folder.as_posix()}/config.json"]
-
-
-def why_not(kernel: str, places: Places, folder: Path | None = None) -> Reason | None:
-    """Why a kernel with an encoder, from this folder or wherever it lies on disk or in a package,
-    cannot be computed here; None if it can. Neither torch nor a model is loaded."""
-    model = encoder.model_name(kernel)
-    folder = folder or folder_of(model, places)
-    if (reason := lacking(kernel)) or (folder is None and encoder.in_package(model)):
-        return reason
-    if folder is None:
-        remedy = f"run `snakemake fetch`, or put its folder at {places.manual / 'models' / model}"
-        return Reason("encoder_missing", f"the encoder {model} is not at hand", remedy)
-    try:
-        encoder.find(kernel, folder)
-    except KernelError as error:
-        sentence = f"the folder given for {model} does not hold it: {error.message}"
-        return Reason("encoder_missing", sentence, error.remedy)
-    return None
+    return next(filter(encoder.is_model, folders), None) or encoder.in_package(model)
 
 
 def fetch_encoder(model: str, places: Places) -> Path:

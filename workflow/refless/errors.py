@@ -1,9 +1,7 @@
 """Errors that a user can act on: what is wrong, where, and what to do about it."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 
 class ReflessError(Exception):
@@ -61,17 +59,7 @@ class Reason:
 
     code : one word for programs, e.g. ``raw_file_missing``
     sentence : what is missing, without a full stop
-    remedy : what a user can do about it, as an instruction without a full stop
     """
 
     code: str
     sentence: str
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        return said(asdict(self))
-
-
-def said(reason: Mapping[str, Any]) -> str:
-    """A reason, as plain data, in words."""
-    return "; ".join(filter(None, (reason["sentence"], reason["remedy"])))

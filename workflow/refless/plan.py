@@ -2,7 +2,7 @@
 
 Stage: none. In: settings, the table of sources, what lies on the disk, the manifest of shipped
 files. Out: of each path its place (`Plan.find`) or one reason why there is none (`Plan.why_not`).
-No address is asked. Tested without Snakemake.
+No address is asked.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from refless import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason, ReflessError
-from refless.kernels.encoder import in_package, model_name
+from refless.kernels.encoder import FILES, is_model, model_name
 from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
@@ -66,7 +66,7 @@ RESULTS = {
     "curves/{task}/data_size.csv": Result(
         ("{task}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bleu_neighbors.seed")
     ),
-    "cross_task/{source}.{target}.csv": Result(("{source}", "{target}"), _bleu),
+    "cross_task/{source_task}.{target_task}.csv": Result(("{source_task}", "{target_task}"), _bleu),
     "essays/estimates.csv": Result(("essays",)),
     "delta_bleu/{task}/units.csv": Result(
         ("{task}",), settings=("delta_bleu", "data.{task}.experiments.delta_bleu")
@@ -104,26 +104,23 @@ class Plan:
     def find(self, path: str) -> str | None:
         """Where a path of ``results`` lies or will lie: there, among what is shipped, or nowhere.
         Raises FormatError: the shipped file is not the one that the manifest lists."""
-        found = self._where(path)
-        return found if isinstance(found, str) else None
+        below, names, result = self._match(path)
+        if self.why_not(path):
+            return None
+        if not self._against(names, result):
+            return path
+        return str(_whole(self.shipped / below, self._manifest[below][0]))
 
     def why_not(self, path: str) -> Reason | None:
-        """Why a result cannot be had; None if it can."""
-        found = self._where(path)
-        return None if isinstance(found, str) else found
-
-    def _where(self, path: str) -> str | Reason:
+        """Why a result can be neither computed nor read from what is shipped; None if it can."""
         below, names, result = self._match(path)
         against = self._against(names, result)
-        if against is None:
-            return path
-        if against.code in ("left_out", "no_data_set") or below not in self._manifest:
+        never = against and against.code in ("left_out", "no_data_set")
+        if not against or never or below not in self._manifest:
             return against
-        sha256, digest = self._manifest[below]
-        if digest != self.digest(path):
-            remedy = f"set them back, or compute it: {against.remedy}"
-            return Reason("settings", "what comes with refless is of other settings", remedy)
-        return str(_whole(self.shipped / below, sha256))
+        if self._manifest[below][1] != self.digest(path):
+            return Reason("settings", "what comes with refless is of other settings")
+        return None
 
     def there(self, paths: Iterable[str]) -> list[str]:
         """Where those of the results lie that this run has."""
@@ -138,23 +135,13 @@ class Plan:
             if (reason := self.why_not(path))
         ]
 
-    def lacking(self, kernels: Iterable[str]) -> dict[str, Reason]:
-        """Those of the kernels that cannot be computed, and why."""
-        return {kernel: reason for kernel in kernels if (reason := self.kernel(kernel))}
-
     def compared(self, task: str) -> list[str]:
         """The kernels with which methods are compared on a data set."""
         return [k for k in _compared(self.settings, {"task": task}) if not self.kernel(k)]
 
-    def left_out(self, task: str) -> list[tuple[str, str]]:
-        """Method and kernel of what the comparison on a data set is without."""
-        compared = self.compared(task)
-        lost = [("neighbors", k) for k in self.settings.comparison.kernels if k not in compared]
-        untrained = self.why_not(f"comparison/networks/{task}.csv")
-        return [*lost, ("rnn_qe", "")] if untrained else lost
-
-    def recipe(self, path: str) -> dict[str, Any]:
-        """All that decides a result, but for code: how data sets are read, kernels, settings."""
+    def digest(self, path: str) -> str:
+        """SHA-256 of all that decides a result but for code: how data sets are read, kernels,
+        settings."""
         _, names, result = self._match(path)
         settings: dict[str, Any] = {}
         for dotted in result.settings:
@@ -165,23 +152,17 @@ class Plan:
         options = {k: self.settings.options(k) for k in result.kernels(self.settings, names)}
         if not result.optional:
             options = {k: own | {"tau": self.settings.taus()[k]} for k, own in options.items()}
-        return {
-            "data": {task: self._read(task, result) for task in self._tasks(names, result)},
-            "kernels": options,
-            "settings": settings,
-        }
-
-    def digest(self, path: str) -> str:
-        """SHA-256 of the recipe."""
-        return hashlib.sha256(json.dumps(self.recipe(path), sort_keys=True).encode()).hexdigest()
+        data = {task: self._read(task, result) for task in self._tasks(names, result)}
+        recipe = {"data": data, "kernels": options, "settings": settings}
+        return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
     def shippable(self) -> dict[str, str]:
         """What this run computes of what may be shipped -> its digest; ratings, where tables are
         made from them and nothing else."""
         tasks = self.settings.tasks("bleu_neighbors")
         values: dict[str, Sequence[Any]] = {
-            "source": tasks,
-            "target": tasks,
+            "source_task": tasks,
+            "target_task": tasks,
             "kernel": self.settings.kernels(),
             "name": list(NAMES),
             "seed": range(self.settings.rnn_qe.seeds),
@@ -205,7 +186,7 @@ class Plan:
             "loader": entry.loader,
             "options": entry.options,
             "files": files,
-            **{name: self.settings.experiment(task, name).model_dump() for name in named},
+            **{name: getattr(entry.experiments, name).model_dump() for name in named},
         }
 
     def _match(self, path: str) -> tuple[str, dict[str, str], Result]:
@@ -226,29 +207,22 @@ class Plan:
         """The first reason why a result cannot be computed."""
         tasks = self._tasks(names, result)
         if not tasks or not set(tasks) <= set(self.settings.data):
-            remedy = "add it to the `experiments` of one under `data`"
-            return Reason("no_data_set", "no data set of the configuration takes part", remedy)
+            return Reason("no_data_set", "no data set of the configuration takes part")
+        entries = [self.settings.data[task] for task in tasks]
         kernels = [] if result.optional else list(result.kernels(self.settings, names))
-        for task in tasks:
-            if set(kernels) & set(self.settings.data[task].skip_kernels):
-                remedy = "take it off the data set's `skip_kernels`"
-                return Reason("left_out", "the configuration leaves this kernel out", remedy)
-        if result.trained and (reason := self._untrained(names)):
-            return reason
-        for task in tasks:
-            for path in self.settings.data[task].files.values():
-                if reason := self.raw_file(path):
-                    return reason
-        return next(iter(self.lacking(kernels).values()), None)
+        if any(set(kernels) & set(entry.skip_kernels) for entry in entries):
+            return Reason("left_out", "the configuration leaves this kernel out")
+        if result.trained and not self._trains(names):
+            return Reason("not_trained", "its networks are not trained")
+        files = [path for entry in entries for path in entry.files.values()]
+        reasons = [*map(self.raw_file, files), *map(self.kernel, kernels)]
+        return next(filter(None, reasons), None)
 
-    def _untrained(self, names: Mapping[str, str]) -> Reason | None:
-        if "name" not in names:
-            trained = self.settings.comparison.networks == "run"
-            remedy = "set `comparison: {networks: run}`, which needs torch"
-        else:
-            trained = "seed" in names and names["name"] in self.settings.trained_now()
-            remedy = "set `rnn_qe: {train: auto}`, with torch (`make torch`)"
-        return None if trained else Reason("not_trained", "its networks are not trained", remedy)
+    def _trains(self, names: Mapping[str, str]) -> bool:
+        """Whether this run trains these networks: RNN-QE's by name, else those of `comparison`."""
+        if "name" in names:
+            return names["name"] in self.settings.trained_now()
+        return self.settings.comparison.networks == "run"
 
     @cached_property
     def _manifest(self) -> dict[str, tuple[str, str]]:
@@ -266,98 +240,76 @@ class Plan:
 
     def raw_file(self, path: str) -> Reason | None:
         """Why a raw file cannot be had, at hand or fetched on the way; None if it can."""
-        if path not in self.sources:
-            if Path(path).is_file():
-                return None
-            remedy = "put it there, or mend its path under `data` in the configuration"
-            return Reason("raw_file_missing", f"the file {path} is missing", remedy)
-        source, places = self.sources[path], self.places
-        here = any((folder / path).is_file() for folder in (places.data, *places.folders))
-        if here or (source.url and places.addresses(source)):
+        source = self.sources.get(path)
+        fetched = source and source.url and self.places.addresses(source)
+        if fetched or self._at_hand(path):
             return None
-        also = ", or run with `network: true`, which fetches it" if source.url else ""
-        remedy = f"put it at {places.manual / path} ({source.about}){also}"
-        return Reason("raw_file_missing", f"the raw file {path} is missing", remedy)
+        return Reason("raw_file_missing", f"the raw file {path} is missing")
 
     def sums(self, task: str) -> dict[str, str]:
         """Sums of a data set's raw files: the published ones, else of what lies here."""
         found = {}
         for path in self.settings.data[task].files.values():
-            source = self.sources.get(path)
-            local = [folder / path for folder in self.places.folders] if source else []
-            here = [one for one in (Path(self.place(path)), *local) if one.is_file()]
+            source, here = self.sources.get(path), self._at_hand(path)
             if source and source.sha256:
                 found[path] = source.sha256
             elif here:
-                found[path] = file_sum(here[0])
+                found[path] = file_sum(here)
         return found
+
+    def _at_hand(self, path: str) -> Path | None:
+        """Where a raw file lies: where it is read, placed by hand, or in a mirror's folder."""
+        folders = self.places.folders if path in self.sources else []
+        found = [Path(self.place(path)), *(folder / path for folder in folders)]
+        return next(filter(Path.is_file, found), None)
 
     def kernel(self, name: str) -> Reason | None:
         """Why a kernel cannot be computed; None if it can."""
-        if encoders.has_encoder(name):
-            folder = self.settings.options(name).get("model")
-            return encoders.why_not(name, self.places, Path(folder) if folder else None)
-        if reason := encoders.lacking(name):
-            return reason
-        if name.startswith("meteor.") and (reason := self.raw_file(WORDNET)):
-            return Reason("wordnet_missing", f"METEOR needs {WORDNET}", reason.remedy)
+        if package := encoders.lacking(name):
+            return Reason("package_missing", f"{name} needs {package}, which is not installed")
+        if name.startswith("meteor.") and self.raw_file(WORDNET):
+            return Reason("wordnet_missing", f"METEOR needs {WORDNET}")
+        folder = self.options(name).get("model")
+        if encoders.has_encoder(name) and not (folder and is_model(Path(folder))):
+            return Reason("encoder_missing", f"the encoder {model_name(name)} is not at hand")
         return None
 
-    def resources(self, kernel: str) -> tuple[list[str], dict[str, str]]:
-        """What a kernel needs besides texts: files to wait for, and options that say where they
-        lie."""
-        if kernel.startswith("meteor."):
-            path = self.place(WORDNET)
-            return [path], {"wordnet": path}
-        if not encoders.has_encoder(kernel):
-            return [], {}
-        options = self.settings.options(kernel)
-        beside = [options["baseline"]] if "baseline" in options else []
-        folder = encoders.folder_of(model_name(kernel), self.places)
-        if "model" in options or folder is None:
-            own = encoders.files_of(Path(options["model"])) if "model" in options else []
-            return own + beside, {}
-        return encoders.files_of(folder) + beside, {"model": folder.as_posix()}
-
     def options(self, kernel: str) -> dict[str, Any]:
-        """A kernel's options of the configuration, and those of `resources`."""
-        return self.settings.options(kernel) | self.resources(kernel)[1]
+        """A kernel's options: those of the configuration, and where its files lie."""
+        found = self.settings.options(kernel)
+        if kernel.startswith("meteor."):
+            found["wordnet"] = self.place(WORDNET)
+        elif encoders.has_encoder(kernel):
+            folder = found.get("model") or encoders.folder_of(model_name(kernel), self.places)
+            if folder:
+                found["model"] = str(folder)
+        return found
+
+    def files(self, kernel: str) -> list[str]:
+        """The files that a kernel needs besides texts."""
+        options = self.options(kernel)
+        found = [options[name] for name in ("wordnet", "baseline") if name in options]
+        if "model" in options:
+            folder = Path(options["model"])
+            found += sorted(str(path) for pattern in FILES for path in folder.glob(pattern))
+        return found
 
     def downloads(self) -> list[str]:
         """All that can be fetched: raw files, and encoders where torch is installed."""
         models = {
-            model_name(kernel)
+            f"models/{model_name(kernel)}"
             for kernel in [*self.settings.kernels(), *self.settings.comparison.kernels]
             if encoders.has_encoder(kernel)
             and not encoders.lacking(kernel)
-            and "model" not in self.settings.options(kernel)
+            and "model" not in self.options(kernel)
         }
-        return [*self.sources, *sorted(f"models/{one}" for one in models if not in_package(one))]
-
-    def own_encoder(self, kernel: str) -> dict[str, str]:
-        """Sums of what a kernel is computed with and nothing fetches: a user's own encoder, one
-        that is part of a package, a baseline."""
-        if not encoders.has_encoder(kernel):
-            return {}
-        options = self.settings.options(kernel)
-        own = options.get("model") or in_package(model_name(kernel))
-        # by their names in the folder: a package may lie anywhere
-        files = encoders.files_of(Path(own)) if own else []
-        named = {Path(path).relative_to(str(own)).as_posix(): path for path in files}
-        if "baseline" in options:
-            named["baseline"] = options["baseline"]
-        return {name: _sum(path) for name, path in named.items() if Path(path).is_file()}
+        return [*self.sources, *sorted(models)]
 
 
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
     """A path with wildcards as a regular expression; a wildcard holds anything but a slash."""
-    parts = re.split(r"\{(\w+)\}", path)
-    named = [f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)]
-    return re.compile("".join(named))
-
-
-_sum = cache(file_sum)  # a model has gigabytes
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
 
 
 @cache

@@ -68,7 +68,7 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
                 task=TASKS,
                 kernel=SETTINGS.kernels(),
             ),
-            code=code("tabulate_bleu_neighbors_table1.py"),
+            code=code("tabulate_bleu_neighbors_table1.py", shows=NAME),
         script:
             "../scripts/tabulate_bleu_neighbors_table1.py"
 
@@ -93,7 +93,7 @@ for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
             thresholds=THRESHOLDS,
             kernel=PLAIN,
             looks={task: LOOKS[task] for task in TASKS},
-            code=code("plot_bleu_neighbors_thresholds.py"),
+            code=code("plot_bleu_neighbors_thresholds.py", shows=NAME),
         script:
             "../scripts/plot_bleu_neighbors_thresholds.py"
 
@@ -118,12 +118,12 @@ rule bleu_neighbors_figure4:
 
 rule estimate_cross_task:
     input:
-        source=expand(RATINGS, task="{source}"),
-        target=expand(RATINGS, task="{target}"),
+        source=expand(RATINGS, task="{source_task}"),
+        target=expand(RATINGS, task="{target_task}"),
     output:
-        "results/cross_task/{source}.{target}.csv",
+        "results/cross_task/{source_task}.{target_task}.csv",
     log:
-        "results/logs/estimate_cross_task/{source}.{target}.log",
+        "results/logs/estimate_cross_task/{source_task}.{target_task}.log",
     conda:
         "../../envs/refless.yaml"
     params:
@@ -151,7 +151,11 @@ rule bleu_neighbors_table2:
         kernels=BLEU.kernels,
         thresholds=THRESHOLDS,
         bootstrap=BOOTSTRAP,
-        missing=missing("results/cross_task/{source}.{target}.csv", source=TASKS, target=TASKS),
+        missing=missing(
+            "results/cross_task/{source_task}.{target_task}.csv",
+            source_task=TASKS,
+            target_task=TASKS,
+        ),
         code=code("tabulate_bleu_neighbors_table2.py"),
     script:
         "../scripts/tabulate_bleu_neighbors_table2.py"

@@ -80,8 +80,8 @@ environ.setdefault("REFLESS_WORDNET", "")
 
 wildcard_constraints:
     task="[^/]+",
-    source="[^/.]+",
-    target="[^/.]+",
+    source_task="[^/.]+",
+    target_task="[^/.]+",
     block="[0-9]+",
     blocks="[0-9]+",
     name="|".join(qe.NAMES),
@@ -101,11 +101,10 @@ PAPERS = {
 
 
 def code(script, *modules, shows=None):
-    """What a job hangs on: its script, what that imports, modules called by name, and the entries
-    of the catalogue that it shows (by default, those that the script is named after)."""
-    name = shows or Path(script).stem.partition("_")[2]
-    shown = [str(entry) for item, entry in catalogue().items() if name in (item, entry.made_with)]
-    return code_sum(Path(LIBRARY, "scripts", script), *modules, text="".join(shown))
+    """What a job hangs on: its script, what that imports, modules called by name, and the entry of
+    the catalogue that it shows (by default, the one that the script is named after)."""
+    shown = catalogue().get(shows or Path(script).stem.partition("_")[2], "")
+    return code_sum(Path(LIBRARY, "scripts", script), *modules, text=str(shown))
 
 
 def there(patterns, **wildcards):

@@ -29,7 +29,7 @@ rule compare_methods:
         ratings=RATINGS,
         networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.task}.csv"),
         resources=lambda wildcards: [
-            path for one in PLAN.compared(wildcards.task) for path in PLAN.resources(one)[0]
+            path for one in PLAN.compared(wildcards.task) for path in PLAN.files(one)
         ],
     output:
         "results/comparison/{task}.csv",
@@ -42,10 +42,8 @@ rule compare_methods:
         mem_mb=6000,
         runtime=120,
     params:
-        settings=SETTINGS.comparison.model_dump(exclude={"networks", "kernels"}),
+        settings=SETTINGS.comparison.model_dump(exclude={"networks"}),
         options=lambda wildcards: {k: PLAN.options(k) for k in PLAN.compared(wildcards.task)},
-        encoders=lambda wildcards: {k: PLAN.own_encoder(k) for k in PLAN.compared(wildcards.task)},
-        left_out=lambda wildcards: PLAN.left_out(wildcards.task),
         code=code("compare_methods.py", *map(module, SETTINGS.comparison.kernels)),
     script:
         "../scripts/compare_methods.py"

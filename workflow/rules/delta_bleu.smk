@@ -14,8 +14,10 @@ rule score_delta_bleu:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=lambda wildcards: SETTINGS.experiment(wildcards.task, "delta_bleu").model_dump()
-        | SETTINGS.delta_bleu.model_dump(),
+        settings=lambda wildcards: {
+            **SETTINGS.data[wildcards.task].experiments.delta_bleu.model_dump(),
+            **SETTINGS.delta_bleu.model_dump(),
+        },
         code=code("score_delta_bleu.py"),
     script:
         "../scripts/score_delta_bleu.py"

@@ -7,7 +7,7 @@ PREDICTIONS = there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=
 rule compute_kernel:
     input:
         ratings=RATINGS,
-        resources=lambda wildcards: PLAN.resources(wildcards.kernel)[0],
+        resources=lambda wildcards: PLAN.files(wildcards.kernel),
     output:
         "results/kernels/{task}/{kernel}/{block}of{blocks}.npy",
     log:
@@ -22,7 +22,6 @@ rule compute_kernel:
         runtime=60,
     params:
         options=lambda wildcards: PLAN.options(wildcards.kernel),
-        own_encoder=lambda wildcards: PLAN.own_encoder(wildcards.kernel),
         code=lambda wildcards: code("compute_kernel.py", module(wildcards.kernel)),
     script:
         "../scripts/compute_kernel.py"

@@ -18,7 +18,10 @@ rule reproducibility:
     conda:
         "../../envs/refless.yaml"
     params:
-        code=code("tabulate_reproducibility.py"),
+        code=[
+            code("tabulate_reproducibility.py", shows=name)
+            for name in ("reproducibility", "reproducibility_cells")
+        ],
     script:
         "../scripts/tabulate_reproducibility.py"
 

@@ -4,12 +4,12 @@
 RNN_QE = SETTINGS.rnn_qe
 QE_TASKS = SETTINGS.tasks("rnn_qe")
 # the rated data set, if any takes part
-RATED = [task for task in QE_TASKS if SETTINGS.experiment(task, "rnn_qe").role == "rated"]
+RATED = [task for task in QE_TASKS if SETTINGS.data[task].experiments.rnn_qe.role == "rated"]
 REFERENCES = [task for task in QE_TASKS if task not in RATED]
 QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
 QE_DATA = {"seed": RNN_QE.seed}
 for TASK in RATED:
-    QE_DATA |= SETTINGS.experiment(TASK, "rnn_qe").model_dump(include={"domain", "system"})
+    QE_DATA |= SETTINGS.data[TASK].experiments.rnn_qe.model_dump(include={"domain", "system"})
 QE_PREDICTIONS = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
 QE_TRAININGS = {
     name: there(QE_PREDICTIONS, name=name, seed=of.seeds(RNN_QE.seeds))

@@ -1,7 +1,5 @@
 """Spearman's rho and coverage over the data size (figure 4 of BLEU Neighbors). Stage: figure."""
 
-from pathlib import Path
-
 from refless.experiments.bleu_neighbors.curves import average_annotators, read_data_sizes
 from refless.job import job
 from refless.report import figures
@@ -14,6 +12,6 @@ with job(snakemake):
     published = {c: figures.published_points(table1, c) for c in ("spearman", "coverage")}
     figures.save(
         figures.data_size_figure(curves, params.looks, average_annotators(table1), published),
-        Path(snakemake.output[0]).with_suffix(""),
+        snakemake.output[0],
         curves.drop(columns="subset").groupby(["task", "size"], sort=False).mean().reset_index(),
     )

@@ -10,16 +10,16 @@ from refless.report.tables import read_table
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    stem, own = Path(snakemake.output[0]).with_suffix(""), params.thresholds
+    path, own = Path(snakemake.output[0]), params.thresholds
     folders = dict.fromkeys(Path(path).parent for path in given.ratings)
     tasks = read_predicted(folders, given.get("predictions", []), **own)
     curves = threshold_curves(tasks, params.kernel, **own)
     table1 = read_table(given.table[0])
-    column = "spearman" if stem.name.endswith("2") else "coverage"
+    column = "spearman" if path.stem.endswith("2") else "coverage"
     people = average_annotators(table1) if column == "spearman" else {}
     published = figures.published_points(table1, column)
     figures.save(
         figures.threshold_figure(curves, params.looks, column, own, people, published),
-        stem,
+        path,
         curves[["task", "threshold", "value", column]],
     )

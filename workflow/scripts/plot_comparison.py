@@ -1,7 +1,5 @@
 """Pearson's r of every method on every data set, by split. Stage: figure."""
 
-from pathlib import Path
-
 from refless.job import job
 from refless.report import figures
 from refless.report.figures_comparison import COLUMNS, comparison_figure
@@ -10,5 +8,5 @@ from refless.report.tables import read_table
 with job(snakemake):
     table = read_table(snakemake.input[0])[COLUMNS]
     dots = table[table["pearson"].notna()]
-    stem = Path(snakemake.output[0]).with_suffix("")
-    figures.save(comparison_figure(dots, snakemake.params.looks), stem, dots)
+    figure = comparison_figure(dots, snakemake.params.looks)
+    figures.save(figure, snakemake.output[0], dots)

@@ -1,7 +1,5 @@
 """Figure 2 of ΔBLEU: threshold on w, size of the unit, order of the n-grams. Stage: figure."""
 
-from pathlib import Path
-
 from refless.experiments.delta_bleu.table2 import figure2, read_units
 from refless.job import job
 from refless.report import figures
@@ -9,5 +7,5 @@ from refless.report.figures_delta_bleu import delta_bleu_figure
 
 with job(snakemake):
     points = figure2(read_units(snakemake.input.get("units", [])))
-    stem = Path(snakemake.output[0]).with_suffix("")
-    figures.save(delta_bleu_figure(points, snakemake.params.looks), stem, points)
+    figure = delta_bleu_figure(points, snakemake.params.looks)
+    figures.save(figure, snakemake.output[0], points)

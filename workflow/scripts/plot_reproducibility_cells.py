@@ -1,7 +1,5 @@
 """Published numbers against ours, drawn. Stage: figure."""
 
-from pathlib import Path
-
 from refless.job import job
 from refless.report import figures
 from refless.report.figures_reproducibility import cells_figure
@@ -9,4 +7,4 @@ from refless.report.tables import read_table
 
 with job(snakemake):
     cells = read_table(snakemake.input[0])
-    figures.save(cells_figure(cells), Path(snakemake.output[0]).with_suffix(""), cells)
+    figures.save(cells_figure(cells), snakemake.output[0], cells)

@@ -1,7 +1,5 @@
 """Correlation over the number of rated outputs: BLEU Neighbors, RNN-QE. Stage: figure."""
 
-from pathlib import Path
-
 from refless.experiments.rnn_qe.tables import data_size, gather
 from refless.job import job
 from refless.report import figures
@@ -14,4 +12,4 @@ with job(snakemake):
     given, table = gather(outputs, params.predictions), read_table(files.table)
     drawn = data_size(sealed.read(curve).content if curve else None, given, table)
     figure = figures.learning_curve_figure(drawn, table)
-    figures.save(figure, Path(snakemake.output[0]).with_suffix(""), drawn)
+    figures.save(figure, snakemake.output[0], drawn)

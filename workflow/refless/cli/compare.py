@@ -73,8 +73,9 @@ def _settings(arguments: Namespace) -> Any:
     left_out: dict[tuple[str, str], str] = {}
     kernels = tuple(dict.fromkeys(arguments.kernels or (*KERNELS, METEOR)))
     for kernel in kernels:
-        if reason := lacking(kernel):
-            raise KernelError(reason.sentence, remedy=reason.remedy)
+        if package := lacking(kernel):
+            remedy = f"pip install {package}; in a clone of refless, make torch"
+            raise KernelError(f"{kernel} needs {package}, which is not installed", remedy=remedy)
     if not arguments.kernels:
         try:
             find()

@@ -2,7 +2,7 @@
 
 Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pandas as pd
 
 from refless.compare.evaluate import COLUMNS as COMPARED
 from refless.compare.evaluate import compare
-from refless.compare.predict import NETWORKS, WORDS, Settings, by_networks
+from refless.compare.predict import NEIGHBORS, NETWORKS, WORDS, Settings, by_networks
 from refless.compare.read import Rated, Split, all_splits, rated_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
@@ -82,7 +82,6 @@ def compare_task(
     task: Task,
     settings: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
-    left_out: Sequence[tuple[str, str]],
     networks: str | Path | None = None,
     threads: int | None = None,
 ) -> None:
@@ -90,15 +89,17 @@ def compare_task(
     word for why there are none: left out by the configuration, or not applicable to these texts.
 
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
-    options : kernel -> its options
-    left_out : method and kernel (may be empty) of what is not tried
-    networks : file by `write_networks`, if there is one
+    options : kernel -> its options; a kernel that is not here is left out
+    networks : file by `write_networks`; without one, RNN-QE is left out
     Raises FormatError: too few rated texts.
     """
+    left_out = [(NEIGHBORS, kernel) for kernel in settings["kernels"] if kernel not in options]
+    if networks is None:
+        left_out.append((NETWORKS, ""))
     found = compare(
         rated_task(task),
         Settings(
-            **settings,
+            **{**settings, "kernels": list(options)},
             options=options,
             left_out=dict.fromkeys(left_out, LEFT_OUT),
             threads=threads,

@@ -48,6 +48,8 @@ THRESHOLDS = {
 }
 OTHERS, ALL = (0, (6, 2)), (0, (1, 4))
 """Dashes of the lines of an average annotator."""
+UNDATED = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
+"""Endings of figures; no date and no random identifiers: the same numbers give the same bytes."""
 PUBLISHED: dict[str, Any] = {"marker": "D", "ms": 6, "mfc": "none", "ls": "none"}
 
 Looks = Mapping[str, Mapping[str, Any]]
@@ -62,29 +64,25 @@ def style() -> None:
     plt.rcParams.update(STYLE)
 
 
-def save(figure: Figure, stem: str | Path, drawn: pd.DataFrame) -> None:
-    """Write ``stem`` with each of the endings pdf, svg and png, each whole or not at all.
+def save(figure: Figure, path: str | Path, drawn: pd.DataFrame) -> None:
+    """Write ``path`` with each of the endings pdf, svg and png, each whole or not at all.
 
-    ``stem.csv`` has what is ``drawn``. ``stem.json`` has the sums of all these files, by which the
+    The one with csv has what is ``drawn``, that with json the sums of all these files, by which the
     report knows that they are the ones that were drawn.
     """
+    path = Path(path).with_suffix(".csv")
     try:
-        sums = {f"{Path(stem).name}.csv": write_text(table_text(drawn), f"{stem}.csv")}
+        sums = {path.name: write_text(table_text(drawn), path)}
         # laid out and measured once, not once for each format
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         box = figure.get_tightbbox().padded(0.1)  # inches
-        # No date and no random identifiers in the file: the same numbers give the same bytes.
-        for ending, dated in (
-            ("pdf", {"CreationDate": None}),
-            ("svg", {"Date": None}),
-            ("png", {}),
-        ):
-            path = Path(f"{stem}.{ending}")
+        for ending, metadata in UNDATED.items():
+            path = path.with_suffix(ending)
             with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
-                figure.savefig(partial, bbox_inches=box, metadata=dated)
+                figure.savefig(partial, bbox_inches=box, metadata=metadata)
                 sums[path.name] = file_sum(partial)  # before another run can write over it
-        write_beside(f"{stem}.json", {}, sums)
+        write_beside(path.with_suffix(".json"), {}, sums)
     finally:
         plt.close(figure)
 

@@ -18,12 +18,12 @@ from refless.errors import FormatError
 from refless.report.tables import read_table
 
 PLACE = re.compile(r"<!--(\w+)-->(.*?)<!--/-->", re.DOTALL)
-NUMBER = re.compile(r"-?\d+(?:\.(\d+))?(%?)")
+NUMBER = re.compile(r"\d+\.?(\d*)")
 
 
 def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) -> str:
-    """The page with the cells of today's tables, each with as many digits as stand there, as a
-    percentage where one stands there, and with its interval where one stands there.
+    """The page with the cells of today's tables, each with as many digits as stand there, and with
+    its interval where one stands there.
 
     numbers : name -> ``from`` (a table), ``column``, and values of other columns that tell the row
     tables : folder of the tables
@@ -46,14 +46,12 @@ def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) ->
 
 
 def _like(text: str, values: pd.Series) -> str:
-    """A value with the digits and the unit of the first number in a text; a dash if there is none,
-    or not one."""
+    """A value with as many digits as the first number in a text has; a dash if there is none, or
+    not one."""
     if len(values) != 1 or pd.isna(values.item()):
         return "–"
     first = NUMBER.search(text)
-    digits, percent = (len(first[1] or ""), first[2]) if first else (3, "")
-    value = float(values.item())
-    return f"{100 * value if percent else value:.{digits}f}{percent}"
+    return f"{values.item():.{len(first[1]) if first else 3}f}"
 
 
 def read_numbers(path: str | Path) -> dict[str, dict[str, Any]]:

@@ -18,15 +18,14 @@ from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
 from refless.report.render import VERDICTS, Part, page, parts_of
-from refless.report.tables import read_record, read_table
+from refless.report.tables import read_table
 from refless.store.code import PACKAGE, code_sum
 from refless.store.files import write_text
 from refless.store.sealed import read_beside, record_of, write_beside
 
-TITLE = "refless: published numbers beside ours"
 SOURCES = ("computed", "shipped", "absent")
-LARGEST_SVG = 300_000
-"""Bytes of a drawing above which the report has its picture in pixels instead."""
+FRONT = "reproducibility_cells"
+"""What stands on the first screen: a figure, and the verdicts of its table, counted."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +60,19 @@ def make_report(
     Raises OutputError: a file cannot be written.
     """
     results, entries = Path(results), list(entries)
-    abouts = {e.name: read_record(results / f"tables/{e.name}.csv") for e in entries if e.table}
-    items = [item for entry in entries for item in _items(entry, results, abouts)]
-    front = [item for item in items if item.entry.front and item.picture]
+    tables = [entry.name for entry in entries if entry.table]
+    abouts = {name: read_beside(results / f"tables/{name}.json", f"{name}.csv") for name in tables}
+    items = {item.id: item for entry in entries for item in _items(entry, results, abouts)}
+    front = items.pop(f"{FRONT}-drawn")
     papers: dict[str, list[Item]] = {}
-    for item in items:
-        papers.setdefault(item.entry.paper, []).extend([] if item in front else [item])
+    for item in items.values():
+        papers.setdefault(item.entry.paper, []).append(item)
+    agreement = read_table(results / f"tables/{FRONT}.csv")["agreement"]
     html = page(
-        "report.html",
-        title=TITLE,
         papers=papers,
         front=front,
         findings=as_html(findings),
-        counts=_counts(results, [item.entry.name for item in front]),
+        counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
             name: sum(about["source"].get(name, 0) for about in abouts.values()) for name in SOURCES
         },
@@ -107,15 +106,6 @@ def _provenance() -> dict[str, Any]:
     }
 
 
-def _counts(results: Path, names: Iterable[str]) -> dict[str, int]:
-    """Verdict -> number of published cells, of the tables behind the first screen's figures."""
-    tables = [read_table(results / f"tables/{name}.csv") for name in names]
-    return {
-        verdict: sum(int((table["agreement"] == verdict).sum()) for table in tables)
-        for verdict in VERDICTS
-    }
-
-
 def _items(entry: Entry, results: Path, abouts: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
@@ -125,20 +115,11 @@ def _items(entry: Entry, results: Path, abouts: Mapping[str, Mapping[str, Any]])
         yield Item(entry, entry.name, label, caption, parts_of(entry, table))
     if entry.figure:
         drawn = ("-drawn", ", drawn") if entry.table else ("", "")
-        picture = _picture(results / "figures" / entry.name)
+        picture = _picture(results / f"figures/{entry.name}.svg")
         yield Item(entry, entry.name + drawn[0], label + drawn[1], caption, picture=picture)
 
 
-def _picture(stem: Path) -> str:
-    """A figure as an address: its drawing, or its picture where that is too large."""
-    kind, content = "svg+xml", _drawn(stem, "svg")
-    if len(content) > LARGEST_SVG:
-        kind, content = "png", _drawn(stem, "png")
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
-
-
-def _drawn(stem: Path, ending: str) -> bytes:
-    """One file of a figure, if it is the one that was drawn."""
-    path = Path(f"{stem}.{ending}")
-    read_beside(f"{stem}.json", path.name)
-    return path.read_bytes()
+def _picture(path: Path) -> str:
+    """A drawing as an address, if it is the one that was drawn."""
+    read_beside(path.with_suffix(".json"), path.name)
+    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -50,13 +50,9 @@ class Part:
     def numbers(self) -> list[bool]:
         """Of each column, whether it holds numbers."""
         return [
-            all(row[i].number or not row[i].text for row in self.rows) for i in range(self.width)
+            all(row[i].number or not row[i].text for row in self.rows)
+            for i in range(len(self.header))
         ]
-
-    @property
-    def width(self) -> int:
-        """Its number of columns."""
-        return len(self.header)
 
 
 def parts_of(entry: Entry, table: pd.DataFrame) -> list[Part]:
@@ -76,12 +72,9 @@ def _with_numbers_first(table: pd.DataFrame) -> pd.DataFrame:
 
 def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Part]:
     for name, wanted in section.where.items():
-        allowed = list(map(str, wanted if isinstance(wanted, list) else [wanted]))
-        table = table[table[name].astype(str).isin(allowed)]
+        table = table[table[name].astype(str).isin(wanted)]
     # an entry without columns has those that the configuration names
-    columns = {**(section.columns or entry.columns or dict.fromkeys(_ours(table), Column()))}
-    if "note" in table and (table["note"].fillna("").map(len) > 0).any():
-        columns.setdefault("note", Column())
+    columns = section.columns or entry.columns or dict.fromkeys(_ours(table), Column())
     header = [column.label or name.replace("_", " ") for name, column in columns.items()]
     for value in dict.fromkeys(table[section.by]) if section.by else [None]:
         own = table if value is None else table[table[section.by] == value]
@@ -101,7 +94,7 @@ def _say_why(reason: Any, cells: list[Cell]) -> None:
 
 
 def _ours(table: pd.DataFrame) -> list[str]:
-    beside = ("source", "reason", "note")
+    beside = ("source", "reason")
     return [c for c in map(str, table) if c not in beside and not c.startswith("paper_")]
 
 
@@ -155,15 +148,15 @@ def with_interval(row: Mapping[Any, Any], name: str, digits: int) -> str:
 
 def markdown(part: Part) -> str:
     """The grid for GitHub; a bar inside a cell is escaped, a value equal to the paper's marked."""
-    lines = ["| " + " | ".join(part.header) + " |", "|" + " --- |" * part.width]
+    lines = ["| " + " | ".join(part.header) + " |", "|" + " --- |" * len(part.header)]
     for row in part.rows:
         shown = (f"{cell.text} =" if cell.verdict == EQUAL else cell.text for cell in row)
         lines.append("| " + " | ".join(text.replace("|", "\\|") for text in shown) + " |")
     return "\n".join(lines)
 
 
-def page(template: str, **values: Any) -> str:
-    """A page from a template beside this file; what is not markup is escaped."""
+def page(**values: Any) -> str:
+    """The report from its template; what is not markup is escaped."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -177,16 +170,9 @@ def page(template: str, **values: Any) -> str:
         "script": Markup((FOLDER / "table.js").read_text(encoding="utf-8")),
     }
     environment.filters["marked"] = _marked
-    return environment.get_template(template).render(values)
+    return environment.get_template("report.html").render(values)
 
 
 def _marked(text: str) -> Markup:
-    """What is `code` and *meant* in Markdown is so here."""
-    kinds = {"`": "code", "*": "em"}
-    return Markup(
-        re.sub(
-            r"([`*])(\w[^`*]*)\1",
-            lambda found: f"<{kinds[found[1]]}>{found[2]}</{kinds[found[1]]}>",
-            str(escape(text)),
-        )
-    )
+    """What is `code` in Markdown is so here."""
+    return Markup(re.sub(r"`(\w[^`]*)`", r"<code>\1</code>", str(escape(text))))

@@ -17,9 +17,6 @@ from refless.store.files import write_text
 from refless.store.sealed import read_beside, write_beside
 from refless.store.tables import parse_table, table_text
 
-WORDS = ("source", "reason", "note")
-"""Columns of words that may be empty."""
-
 
 def publish(
     name: str,
@@ -46,7 +43,7 @@ def publish(
     """
     entry = catalogue()[name]
     stem = Path(folder) / name
-    table = with_reasons(table, missing, entry.match)
+    table = with_reasons(table, missing)
     aside = table.filter(regex="_draws$").astype(object).fillna("")
     table = table.drop(columns=aside.columns)
     if intervals is not None:
@@ -70,38 +67,25 @@ def publish(
 def read_table(path: str | Path) -> pd.DataFrame:
     """The table of a CSV by `publish`, if it is the one that was written.
 
-    Published values are as they were printed (0.50 has two digits), words never NaN. Intervals and
-    draws of the record are columns as well.
-
+    Published values are as they were printed; intervals and draws of the record are columns, too.
     Raises FormatError: the record cannot be read. Raises StaleError: the CSV is not as written.
     """
-    aside = read_record(path)["aside"]
-    text = Path(path).read_bytes().decode()
-    texts = pd.read_csv(path, dtype=str, keep_default_na=False)
-    printed = [name for name in map(str, texts) if name.startswith("paper_") or name in WORDS]
-    return parse_table(text, path).assign(**aside, **texts[printed].astype(object))
-
-
-def read_record(path: str | Path) -> dict[str, Any]:
-    """The record beside a CSV by `publish`; errors as of `read_table`."""
     path = Path(path)
-    return read_beside(path.with_suffix(".json"), path.name)
+    aside = read_beside(path.with_suffix(".json"), path.name)["aside"]
+    return parse_table(path.read_bytes().decode(), path).assign(**aside)
 
 
-def with_reasons(
-    table: pd.DataFrame, missing: Sequence[Mapping[str, Any]], match: Mapping[str, str]
-) -> pd.DataFrame:
+def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """The table with ``reason``: of each row without numbers, the words of why.
 
-    A reason is about a row if every entry of its ``of`` that the table has a column for (by
-    ``match``, else by its own name) stands in the row. A row that comes with a ``reason`` of its
-    own, e.g. ``quoted``, keeps that.
+    A reason is about a row if every entry of its ``of`` that the table has a column for stands in
+    the row. A row that comes with a ``reason`` of its own, e.g. ``quoted``, keeps that.
     """
     reasons = []
     for row in table.to_dict("records"):
         own = row.get("reason", "")
         if not row["source"] and not own:
-            found = [one["code"] for one in missing if _is_about(one["of"], row, match)]
+            found = [one["code"] for one in missing if _is_about(one["of"], row)]
             # the numbers at hand were made for fewer kernels than are asked for
             own = " ".join(dict.fromkeys(found)) or "not_made"
         reasons.append(own)
@@ -110,9 +94,8 @@ def with_reasons(
     return table
 
 
-def _is_about(of: Mapping[str, str], row: Mapping[Any, Any], match: Mapping[str, str]) -> bool:
-    asked = {match.get(role, role): value for role, value in of.items()}
-    return all(row[column] == value for column, value in asked.items() if column in row)
+def _is_about(of: Mapping[str, str], row: Mapping[Any, Any]) -> bool:
+    return all(row[column] == value for column, value in of.items() if column in row)
 
 
 def markdown_page(entry: Entry, table: pd.DataFrame, caption: str) -> str:

@@ -64,18 +64,11 @@ class Settings(Section):
         """The data sets that take part in an experiment, in order."""
         return [task for task in self.data if getattr(self.data[task].experiments, experiment)]
 
-    def experiment(self, task: str, name: str) -> Any:
-        """What a data set says about an experiment that it takes part in, else KeyError."""
-        found = getattr(self.data[task].experiments, name)
-        if not found:
-            raise KeyError(f"{task} takes no part in {name}")
-        return found
-
     def needs_ratings(self, task: str) -> list[str]:
         """The experiments that a data set takes part in with its ratings."""
-        experiments = type(self.data[task].experiments).model_fields
-        found = [name for name in experiments if task in self.tasks(name)]
-        if "rnn_qe" in found and self.experiment(task, "rnn_qe").role != "rated":
+        own = self.data[task].experiments
+        found = [name for name, experiment in own if experiment]
+        if own.rnn_qe and own.rnn_qe.role != "rated":
             found.remove("rnn_qe")
         return found
 
@@ -132,20 +125,23 @@ class Settings(Section):
     def _data_sets_fit_together(self) -> "Settings":
         if len(self.tasks("essays")) > 1:
             raise ValueError(f"data: {' and '.join(self.tasks('essays'))} take part in essays")
-        roles = [self.experiment(task, "rnn_qe").role for task in self.tasks("rnn_qe")]
+        experiments = [entry.experiments.rnn_qe for entry in self.data.values()]
+        roles = [experiment.role for experiment in experiments if experiment]
         if roles and (roles.count("rated") != 1 or len(roles) < 2):
             raise ValueError("data: rnn_qe needs one data set that is rated, and references")
         return self
 
 
 def typed(value: Any) -> Any:
-    """Numbers and truth values as such: Snakemake hands on nested ones of --config as text."""
+    """Numbers, truth values and null as such: Snakemake hands on nested ones of --config as
+    text."""
     if isinstance(value, dict):
         return {key: typed(one) for key, one in value.items()}
     if isinstance(value, list):
         return [typed(one) for one in value]
     if isinstance(value, str):
-        for read in ({"true": True, "false": False}.__getitem__, int, float):
+        words = {"true": True, "false": False, "null": None}
+        for read in (words.__getitem__, int, float):
             with suppress(KeyError, ValueError):
                 return read(value)
     return value

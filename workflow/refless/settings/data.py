@@ -43,7 +43,7 @@ class InRnnQe(Section):
 
 
 class Experiments(Section):
-    """The experiments that a data set takes part in; `false` (or nothing) for none."""
+    """The experiments that a data set takes part in; `null` (or nothing) for none."""
 
     bleu_neighbors: Plain | None = Field(
         default=None, description="BLEU Neighbors but for its table 3: `{}`."
@@ -56,14 +56,6 @@ class Experiments(Section):
     )
     comparison: Plain | None = Field(default=None, description="The table `comparison`: `{}`.")
     rnn_qe: InRnnQe | None = Field(default=None, description="RNN quality estimation.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _false_is_none(cls, raw: Any) -> Any:
-        # a file given by --configfile can change what stands elsewhere, but not remove it
-        if isinstance(raw, dict):
-            return {name: None if value is False else value for name, value in raw.items()}
-        return raw
 
 
 def _loader(name: str) -> str:

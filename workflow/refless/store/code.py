@@ -11,10 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 
-PLUMBING = (
-    *("cli/", "errors.py", "job.py", "plan.py", "settings/"),
-    *("encoders.py", "data/fetch.py"),
-)
+PLUMBING = "cli/", "data/fetch.py", "encoders.py", "errors.py", "job.py", "plan.py", "settings/"
 """Parts of the package that bring things, say what is wrong, and end up in no result."""
 
 

@@ -11,9 +11,10 @@ from refless.errors import FormatError
 
 STRINGS = {
     *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel"),
-    *("train_topic", "mr", "mr_key", "mr_set"),
+    *("train_topic", "mr", "mr_key", "mr_set", "source", "reason", "note"),
 }
-"""Columns that are text, also where a value looks like a number or is empty."""
+"""Columns that are text, also where a value looks like a number or is empty; and so are published
+values, which keep their digits: 0.50 has two."""
 
 
 def table_text(table: pd.DataFrame) -> str:
@@ -29,12 +30,13 @@ def parse_table(text: str, path: str | Path) -> pd.DataFrame:
     """The table of a CSV by `table_text`; FormatError, with ``path``, if it is none."""
     try:
         header = pd.read_csv(io.StringIO(text), nrows=0, lineterminator="\n").columns
+        strings = {name for name in header if name in STRINGS or name.startswith("paper_")}
         return pd.read_csv(
             io.StringIO(text),
-            dtype=dict.fromkeys(STRINGS, str),
+            dtype=dict.fromkeys(strings, str),
             # a text may well be "NA" or "null": only an empty number is missing
             keep_default_na=False,
-            na_values={name: [""] for name in header if name not in STRINGS},
+            na_values={name: [""] for name in header if name not in strings},
             # a lone carriage return belongs to a text and ends no row
             lineterminator="\n",
         )

@@ -45,7 +45,7 @@ def write_kernel(
     if n > MOST:
         raise SettingError(
             f"{task.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
-            remedy="set `experiments: {bleu_neighbors: false}` there; `refless compare` takes any"
+            remedy="set `experiments: {bleu_neighbors: null}` there; `refless compare` takes any"
             " number",
         )
     block, blocks = map(int, Path(path).stem.split("of"))

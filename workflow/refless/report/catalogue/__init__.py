@@ -41,13 +41,13 @@ class Section:
     """One part of a table.
 
     title : its heading; ``{value}`` is the value of ``by``
-    where : column -> value or values of the rows that it has
+    where : column -> values of the rows that it has
     by : a column; the section is repeated for each of its values
     columns : in place of the entry's
     """
 
     title: str = ""
-    where: dict[str, Any] = field(default_factory=dict)
+    where: dict[str, list[str]] = field(default_factory=dict)
     by: str = ""
     columns: Columns = field(default_factory=dict)
 
@@ -60,14 +60,9 @@ class Entry:
     item, content : e.g. ``table 1``; what is in it, in a few words
     caption : what a row is and what the columns are, in at most 60 words; ``{name}`` is filled in
         with facts of the run
-    figure : true for a figure
-    table : true for a table; by default what is no figure. An entry may be both, under one name
-    front : true for what stands on the report's first screen: a figure with its table, whose column
-        ``agreement`` is counted
-    made_with : the table that the same rule makes, and under whose target it stands
+    figure, table : which of them it is; an entry may be both, under one name
     paper_row : of a table with published values: the columns that name a row
     repeats : its published columns that are another table's: they count once
-    match : name in a reason's ``of`` -> column, where the two differ
     columns : of a table, those that are shown; others are in the CSV alone
     sections : of a table; by default one with all rows
     """
@@ -79,11 +74,8 @@ class Entry:
     caption: str = ""
     figure: bool = False
     table: bool = True
-    made_with: str = ""
-    front: bool = False
     paper_row: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
-    match: dict[str, str] = field(default_factory=dict)
     columns: Columns = field(default_factory=dict)
     sections: tuple[Section, ...] = (Section(),)
 
@@ -99,7 +91,4 @@ def catalogue() -> dict[str, Entry]:
     entries: dict[str, Any] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         entries |= yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {
-        name: Entry(**{"name": name, "table": not told.get("figure"), **told})
-        for name, told in entries.items()
-    }
+    return {name: Entry(name=name, **told) for name, told in entries.items()}
