@@ -79,7 +79,7 @@ def _check(arguments: Namespace) -> None:
     if arguments.model:
         refuse((*SETTINGS, "center_raters"), "settled by refless fit")
     if arguments.method != NEIGHBORS:
-        others = "option", "explain", "leave_one_out", "model"
+        others = "explain", "leave_one_out", "model"
         refuse((*SETTINGS, *others), f"only for --method {NEIGHBORS}")
 
 
@@ -87,8 +87,7 @@ def _by_neighbors(arguments: Namespace, rated: Any, texts: Texts) -> Found:
     from refless.models.neighbors_file import load, signature_line
 
     if arguments.model:
-        told = dict(arguments.option or [])
-        model = load(arguments.model, threads=arguments.threads, options=told)
+        model = load(arguments.model, threads=arguments.threads)
     else:
         model = _fitted(arguments, rated)
     if texts is not None:
@@ -123,10 +122,9 @@ def _nearest(model: Any, texts: Texts, number: int) -> list[list[dict[str, Any]]
 
 def _among_neighbors(model: Any, texts: Texts) -> int:
     """How many texts have their own text, in any spelling, among their nearest neighbors."""
-    asked = None if texts is None else _seen(texts, model.texts_)
-    known = np.array([wording(text) for text in model.texts_], object)
-    own = known if asked is None else np.array([wording(text) for text in asked], object)
-    rows, similarity = model.nearest(asked)
+    asked = model.texts_ if texts is None else _seen(texts, model.texts_)
+    known, own = (np.array([*map(wording, some)], object) for some in (model.texts_, asked))
+    rows, similarity = model.nearest(None if texts is None else asked)
     same = (known[rows] == own[:, None]) & (similarity >= model.tau_)
     return int(same.any(axis=1).sum())
 
@@ -186,8 +184,7 @@ def _fitted(arguments: Namespace, rated: Any) -> Any:
 
     given = {name: getattr(arguments, name) for name in SETTINGS}
     settings = {"tau": "auto"} | {name: own for name, own in given.items() if own is not None}
-    told = dict(arguments.option or [])
-    model = NeighborsRegressor(**settings, options=told, threads=arguments.threads)
+    model = NeighborsRegressor(**settings, threads=arguments.threads)
     texts = rated["text"].tolist()
     _require_readable(model.kernel, texts)
     with files.progress("choosing tau") as step:

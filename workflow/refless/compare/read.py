@@ -14,6 +14,7 @@ from refless.data.sources import mr
 from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
+from refless.models.delta_bleu import Texts, tokenize
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.statistics import drawn_together, drawn_whole
@@ -77,6 +78,12 @@ class Rated:
         return Ngrams(self.texts)
 
     @cached_property
+    def words(self) -> Texts:
+        """The n-grams of words of all texts, and then of all references."""
+        every = [*self.texts, *(text for own in self.references or [] for text in own)]
+        return Texts([tokenize(text) for text in every], max_order=2)
+
+    @cached_property
     def drawn(self) -> tuple[Array, Array]:
         """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
         each text belongs to, int64 (n,)."""
@@ -123,7 +130,7 @@ def rated_of(
     if "references" in own:
         listed = [json.loads(one) if isinstance(one, str) else one for one in own["references"]]
         references = listed if any(listed) else None
-    answers = answers_of(own)
+    _, answers = answers_of(own)
     if (kind := kind_of(answers)) == TEXT:
         context = group = numbered(answers, apart=True)
         if "context_id" in own:
@@ -153,12 +160,12 @@ def rated_of(
     )
 
 
-def answers_of(texts: pd.DataFrame) -> list[str]:
-    """What each text answers: its ``mr``, if that column says anything, else its ``context``."""
+def answers_of(texts: pd.DataFrame) -> tuple[str, list[str]]:
+    """What each text answers, and its column: ``mr``, if that says anything, else ``context``."""
     for name in ("mr", "context"):
         if name in texts and (found := texts[name].fillna("").astype(str)).str.strip().any():
-            return list(found)
-    return [""] * len(texts)
+            return name, list(found)
+    return "", [""] * len(texts)
 
 
 def rater_agreement(ratings: pd.DataFrame) -> Raters:

@@ -18,19 +18,18 @@ import pandas as pd
 from jinja2 import Template
 
 from refless import __version__
-from refless.compare.evaluate import Comparison, learning_curve
+from refless.compare.evaluate import LEVEL, Comparison, learning_curve, strongest
 from refless.compare.predict import NETWORKS, TRIVIAL, Settings, label
 from refless.compare.read import Rated
 from refless.store.files import json_text, write_together
 
-LEVEL = 0.05
 FEW_SYSTEMS = 10
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 TABLES = ("comparison.csv", "predictions.csv", "learning_curve.csv")
 FILES = (*TABLES, "comparison.json", "report.html")
 SHOWN = [
-    *("pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
+    *("method", "pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
     *("coverage", "ratings_saved", "reason"),
 ]
 """Columns of the page."""
@@ -86,7 +85,7 @@ def _far(rated: Rated) -> str:
 
 
 def _said(found: Comparison, split: str) -> str:
-    own, rival = verdict(found, split), found.rivals[split]
+    own, rival = verdict(found, split), strongest(split, found.draws)
     texts = f"({found.table['n'][0]:,} texts)"
     if not own:
         return f"new {split}: no method ranks these texts {texts}."
@@ -111,22 +110,20 @@ def _shown(row: Mapping[str, float], name: str) -> str:
     return f"{value:.2f}" + ("" if np.isnan(low) else f" ({low:.2f}, {high:.2f})")
 
 
-def command(found: Comparison, ratings: Sequence[str], score: Sequence[str]) -> str:
-    """The next command, ready to copy.
-
-    ratings : the files, and how every command reads them; score : options of ``refless score``
-    """
+def command(found: Comparison, told: Sequence[str]) -> str:
+    """The next command, ready to copy; ``told`` are the files, and how they are read."""
     shown = [own for name in found.order if (own := verdict(found, name)) and own["shown"]]
     if not shown:
         return "next: rate more texts, and compare again"
     split, method, kernel = (shown[0][name] for name in ("split", "method", "kernel"))
     first = "next:" if split == found.order[0] else f"next, for new {split} alone:"
+    ratings = shlex.join(told)
     if method == NETWORKS:
-        return f"{first} refless train-qe --ratings {shlex.join(ratings)} --out mine.npz"
+        return f"{first} refless train-qe --ratings {ratings} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
-        how = ["--kernel", kernel] if kernel else ["--method", method]
-        told = shlex.join([*ratings, *score, *how])
-        return f"{first} refless score --ratings {told} --outputs NEW.tsv --out rated.tsv"
+        how = f"--kernel {kernel}" if kernel else f"--method {method}"
+        files = "--outputs NEW.tsv --out rated.tsv"
+        return f"{first} refless score --ratings {ratings} {how} {files}"
     return f"{first} rate new texts by {label(method)}"
 
 
@@ -147,14 +144,12 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
 
 
 def write_comparison(
-    rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Sequence[str]
+    rated: Rated, found: Comparison, settings: Settings, folder: str | Path
 ) -> None:
-    """Write `FILES`, or none of them; ``sums`` are the SHA-256 of the inputs. Raises OutputError: a
-    file cannot be written."""
+    """Write `FILES`, or none of them. Raises OutputError: a file cannot be written."""
     said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
     record = {
         "refless": __version__,
-        "inputs": list(sums),
         "scale": list(rated.scale),
         "raters": None if rated.raters is None else rated.raters._asdict(),
         "settings": {
@@ -164,15 +159,14 @@ def write_comparison(
         "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
         **said,
     }
-    curve = learning_curve(rated, found, settings)
-    views = {f"new {name}": _view(found.table, name) for name in found.order}
-    views["learning curve of ridge"] = _html(curve)
+    views = {name: _view(found.table, name) for name in found.order}
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
     files = {
         "comparison.json": json_text(record),
         "report.html": page.render(**said, views=views, picture=_picture(found)),
     }
-    for name, table in zip(TABLES, (found.table, found.predictions, curve), strict=True):
+    tables = found.table, found.predictions, learning_curve(rated, found, settings)
+    for name, table in zip(TABLES, tables, strict=True):
         files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
     write_together({Path(folder) / name: text for name, text in files.items()})
 
@@ -180,14 +174,8 @@ def write_comparison(
 def _view(table: pd.DataFrame, split: str) -> str:
     """The rows of a split as HTML, the best first."""
     own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
-    shown = own[SHOWN]
-    shown.insert(0, "method", list(map(label, own["method"], own["kernel"])))
-    return _html(shown)
-
-
-def _html(table: pd.DataFrame) -> str:
-    shown = table.rename(columns=lambda name: name.replace("_", " "))
-    return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+    own["method"] = list(map(label, own["method"], own["kernel"]))
+    return own[SHOWN].to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
 
 
 def _picture(found: Comparison) -> str:
