@@ -23,7 +23,7 @@ from refless.compare.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
 from refless.statistics import ENOUGH_UNITS, centred
 
-QUICK = Settings(kernels=("bleu.char",), draws=400, repeats=1)
+QUICK = Settings({"bleu.char": {}}, draws=400, repeats=1)
 
 
 def guess(
@@ -190,7 +190,7 @@ def test_a_draw_is_texts_that_are_copied(seed):
     x, y = (centred(values, split.fold) for values in (filled, rated.quality))
     unit = np.random.default_rng(seed).permutation(np.arange(60) % 12)
     drawn = np.random.default_rng(seed).integers(1, 3, (5, 12))
-    for weights, value in zip(drawn, _pearson(x, y, unit, split.fold)(drawn), strict=True):
+    for weights, value in zip(drawn, _pearson(x, y, unit, split.fold, drawn), strict=True):
         rows = np.repeat(np.arange(60), weights[unit])
         left = [within(values[rows], split.fold[rows]) for values in (x, y)]
         assert value == pytest.approx(stats.pearsonr(*left).statistic, abs=1e-9)
@@ -341,7 +341,7 @@ def test_warnings(rated, found):
     texts = [f"слово {'текст ' * i}" for i in range(len(rated))]
     other = replace(rated, texts=texts, answers=None, context=None, group=None)
     kernels = "rouge_l.stem", "rouge_l.plain"
-    made = compare(other, replace(QUICK, kernels=kernels))
+    made = compare(other, replace(QUICK, kernels={kernel: {} for kernel in kernels}))
     assert set(kernels) == set(made.table["kernel"][made.table["reason"].str.contains("reads")])
     empty, context, _ = warnings(other, made)
     assert all(f"{kernel} reads 120 of 120" in empty for kernel in kernels)

@@ -23,7 +23,8 @@ from refless.store import sealed
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
-SETTINGS = {"kernels": ["bleu.char"], "draws": 280, "repeats": 2, "seed": 0}
+KERNELS: dict[str, dict[str, str]] = {"bleu.char": {}}
+SETTINGS = {"draws": 280, "repeats": 2, "seed": 0}
 
 
 def task_in(folder: Path) -> Task:
@@ -37,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("comparison")
     out = folder / "comparison/mine.csv"
     left_out = [("neighbors", "meteor.nltk35")]
-    compare_task(out, task_in(folder), SETTINGS, {}, left_out)
+    compare_task(out, task_in(folder), SETTINGS, KERNELS, left_out)
     return out
 
 
@@ -81,7 +82,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
     write_networks(tmp_path / "two.csv", task, 0, threads=2)
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert "lovely" not in file.read_text(encoding="utf-8")
-    compare_task(tmp_path / "mine.csv", task, SETTINGS, {}, [], file)
+    compare_task(tmp_path / "mine.csv", task, SETTINGS, KERNELS, [], file)
     found = table_of(tmp_path / "mine.csv")
     own = found[found["method"] == "rnn_qe"].set_index("split")
     written = pd.read_csv(file, comment="#")
@@ -92,7 +93,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
         assert own.loc[split, "mse"] == pytest.approx(np.mean((known - quality) ** 2), abs=1e-5)
     # networks of other folds are not taken for those of these
     with pytest.raises(StaleError):
-        compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, {}, [], file)
+        compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, KERNELS, [], file)
     rated = rated_task(task)
     other = all_splits(rated, 1)[0]
     with pytest.raises(StaleError, match="folds"):

@@ -15,7 +15,7 @@ with job(snakemake):
     compare_task(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent, whole=True),
-        {**params.settings, "kernels": list(params.options)},
+        params.settings,
         params.options,
         params.left_out,
         next(iter(snakemake.input.get("networks", [])), None),

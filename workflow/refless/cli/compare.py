@@ -59,11 +59,11 @@ def _settings(arguments: Namespace) -> Any:
     from refless.encoders import lacking
     from refless.kernels import wordnet
 
-    kernels = tuple(dict.fromkeys(arguments.kernels or KERNELS))
+    kernels: dict[str, Any] = {kernel: {} for kernel in arguments.kernels or KERNELS}
     if not arguments.kernels:
         with suppress(KernelError):
             wordnet.find()
-            kernels += ("meteor.nltk35",)
+            kernels["meteor.nltk35"] = {}
     for kernel in kernels:
         if reason := lacking(kernel):
             raise KernelError(reason.sentence, remedy=reason.remedy)

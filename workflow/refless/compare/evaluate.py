@@ -64,7 +64,7 @@ class Comparison:
 
 def compare(
     rated: Rated,
-    settings: Settings | None = None,
+    settings: Settings,
     step: Callable[[int, int, str], None] = lambda done, number, what: None,
 ) -> Comparison:
     """Compare every method on rated texts.
@@ -74,7 +74,6 @@ def compare(
 
     Raises KernelError: a kernel that cannot be computed here. Raises SettingError: too few draws.
     """
-    settings = settings or Settings()
     splits = repeated(rated, settings.seed, settings.repeats)
     every = [split for own in splits.values() for split in own]
     methods = predict.methods(rated, settings)

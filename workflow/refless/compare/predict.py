@@ -58,8 +58,6 @@ NEEDS = {
 }
 """Method -> what of `Rated` must be there."""
 
-Key = tuple[str, str]
-"""Method, and kernel or an empty string."""
 Method = Callable[[Sequence[Split]], Iterable[Array]]
 """From splits to estimates in each, float64 (n,), NaN where the method abstains."""
 
@@ -68,12 +66,12 @@ Method = Callable[[Sequence[Split]], Iterable[Array]]
 class Settings:
     """What decides a comparison, besides the texts."""
 
-    kernels: Sequence[str] = KERNELS  # of neighbors
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # kernel -> its own
+    kernels: Mapping[str, Mapping[str, Any]]  # of neighbors, each with its options
     draws: int = 2000  # of the bootstrap
     seed: int = 0  # of draws and folds
     repeats: int = 5  # of the folds, at most: see `refless.compare.read.repeated`
-    left_out: Mapping[Key, str] = field(default_factory=dict)  # why a method is not tried
+    # method and kernel, or an empty string -> why it is not tried
+    left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
     threads: int | None = None
     # what makes RNN-QE's estimates, of the first repeat; None: not tried
     networks: Callable[[Rated, Split], Array] | None = None
@@ -98,8 +96,8 @@ def why_not(method: str, kernel: str, rated: Rated, settings: Settings, split: s
     return "a new system has no ratings yet" if new else ""
 
 
-def methods(rated: Rated, settings: Settings) -> dict[Key, Method]:
-    """Every method, in the table's order."""
+def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
+    """Every method, by its name and kernel, in the table's order."""
     texts = rated.texts
     pairs = [] if rated.system is None else list(zip(rated.system, texts, strict=True))
     models = {
@@ -113,7 +111,7 @@ def methods(rated: Rated, settings: Settings) -> dict[Key, Method]:
         "ridge": (RidgeTfidf(rated.ngrams), texts),
         "ridge_system": (SystemRidge(rated.ngrams), pairs),
     }
-    found: dict[Key, Method] = {}
+    found: dict[tuple[str, str], Method] = {}
     for name, (model, seen) in models.items():
         found[name, ""] = partial(map, partial(fitted, model, seen, rated))
     for kernel in settings.kernels:
@@ -145,8 +143,7 @@ def by_neighbors(
 ) -> list[Array]:
     """BLEU Neighbors; each pair of texts is compared once."""
     told = kernel, rated.texts, rated.texts, rated.quality, TAUS, [one.fold for one in splits]
-    options = settings.options.get(kernel, {})
-    sums = group_sums(*told, threads=settings.threads, **options)
+    sums = group_sums(*told, threads=settings.threads, **settings.kernels[kernel])
     return [neighbors(rated, one, *own) for one, own in zip(splits, sums, strict=True)]
 
 

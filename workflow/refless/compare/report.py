@@ -151,11 +151,10 @@ def write_comparison(
     record = {
         "refless": __version__,
         "scale": list(rated.scale),
-        "raters": None if rated.raters is None else rated.raters._asdict(),
-        "settings": {
-            **{name: getattr(settings, name) for name in ("kernels", "draws", "seed")},
-            "repeats": {name: len(own) for name, own in found.splits.items()},
-        },
+        "kernels": list(settings.kernels),
+        "draws": settings.draws,
+        "seed": settings.seed,
+        "repeats": {name: len(own) for name, own in found.splits.items()},
         "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
         **said,
     }

@@ -81,7 +81,7 @@ def compare_task(
     path: str | Path,
     task: Task,
     settings: Mapping[str, Any],
-    options: Mapping[str, Mapping[str, Any]],
+    kernels: Mapping[str, Mapping[str, Any]],
     left_out: Sequence[tuple[str, str]],
     networks: str | Path | None = None,
     threads: int | None = None,
@@ -89,8 +89,8 @@ def compare_task(
     """Compare every method on one data set, and write its rows with the draws of Pearson's r, or a
     word for why there are none: left out by the configuration, or not applicable to these texts.
 
-    settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
-    options : kernel -> its options
+    settings : ``draws``, ``seed`` and ``repeats``
+    kernels : each with its options
     left_out : method and kernel (may be empty) of what is not tried
     networks : file by `write_networks`, if there is one
     Raises FormatError: too few rated texts.
@@ -98,8 +98,8 @@ def compare_task(
     found = compare(
         rated_task(task),
         Settings(
+            kernels,
             **settings,
-            options=options,
             left_out=dict.fromkeys(left_out, LEFT_OUT),
             threads=threads,
             networks=None if networks is None else read_networks(networks),
