@@ -58,16 +58,16 @@ def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", ["texts", "systems"])
 def test_nested_neighbors_equal_plain_loops(rated, name):
     few = Rated(rated.texts[:40], rated.quality[:40], rated.same[:40], rated.system[:40])
-    own = next(split for split in all_splits(few) if split.name == name)
+    (own,) = all_splits(few)[name]
     (found,) = predict.methods(few, QUICK)[predict.NEIGHBORS, "bleu.char"]([own])
     np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
     assert (~np.isnan(found)).sum() > 5
 
 
-@pytest.mark.parametrize("number", range(3))
-def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, number):
+@pytest.mark.parametrize("name", ["texts", "systems", "contexts"])
+def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, name):
     """Other ratings in one fold change no estimate in that fold, and do change others."""
-    split = all_splits(rated)[number]
+    (split,) = all_splits(rated)[name]
     rows = split.fold == 1
     quality = rated.quality.copy()
     quality[rows] = np.random.default_rng(5).permutation(quality[rows]) ** 2
@@ -99,7 +99,7 @@ def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
 
 
 def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
-    split, judge = all_splits(rated)[0], rated.scores["score_judge"].copy()
+    split, judge = all_splits(rated)["texts"][0], rated.scores["score_judge"].copy()
     judge[:10] = np.nan
     given = replace(rated, scores={"score_judge": judge})
     (found,) = predict.methods(given, QUICK)["score_judge", ""]([split])
@@ -116,7 +116,7 @@ def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
 
 
 def test_scores_together_are_worth_more_than_each(rated):
-    generator, split = np.random.default_rng(0), all_splits(rated)[0]
+    generator, split = np.random.default_rng(0), all_splits(rated)["texts"][0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
     found = predict.combined(replace(rated, scores=scores), split)

@@ -95,7 +95,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
     with pytest.raises(StaleError):
         compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, KERNELS, [], file)
     rated = rated_task(task)
-    other = all_splits(rated, 1)[0]
+    (other,) = all_splits(rated, 1)["texts"]
     with pytest.raises(StaleError, match="folds"):
         read_networks(file)(rated, other)
 
@@ -105,7 +105,7 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path):
     from refless.compare.predict import by_networks
 
     rated = rated_task(task_in(tmp_path))
-    split = all_splits(rated, 0)[0]
+    (split,) = all_splits(rated, 0)["texts"]
     first = by_networks(rated, split, 0, 1)
     held = split.fold == 2
     changed = replace(rated, quality=np.where(held, 1 - rated.quality, rated.quality))

@@ -21,7 +21,6 @@ from refless.data.own import NAMES
 from refless.data.rows import FORMATS
 from refless.errors import ReflessError
 
-INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {}
 """Names of an option, and what else argparse is told of it."""
 
@@ -50,8 +49,7 @@ def _column(text: str) -> tuple[str, str]:
     return name, theirs
 
 
-FILES = """Files are TSV, CSV, JSON Lines or a JSON array, by their endings; also gzipped. - is
-standard input."""
+FILES = "Files: TSV, CSV, JSON Lines or array, by their ending; also gzipped; - is standard input."
 FLAG: Any = {"action": "store_const", "const": True}  # None where it is not given
 FROM_1: Any = {"type": partial(_whole, 1), "metavar": "N"}
 
@@ -68,7 +66,6 @@ _option("--out", help="a file (default: standard output)")
 _option("--out", key="--out:folder", help="a folder, for tables and a report")
 _option("--out", key="--out:model", help="the model's file")
 _option("--json", help="write one JSON object with all", **FLAG)
-# of kernels and models
 _option("--method", choices=METHODS, default=NEIGHBORS, help="default: %(default)s")
 _option("--leave-one-out", help="predict each rated text from the others", **FLAG)
 _option("--kernel", help="default: bleu.char")
@@ -78,7 +75,6 @@ _option("--min-neighbors", help="fewest neighbors (default: 5)", **FROM_1)
 _option("--max-share", type=float, help="most, as a share of all (default: 0.66)")
 _option("--explain", nargs="?", const=5, help="add so many nearest rated texts (5)", **FROM_1)
 _option("--threads", help="default: all cores; of train-qe: 1", **FROM_1)
-# of comparisons and networks
 _option("--draws", default=2000, help="of the bootstrap (default: %(default)s)", **FROM_1)
 _option("--seed", default=0, type=partial(_whole, 0), help="default: %(default)s")
 _option("--repeats", default=5, help="of the folds (default: %(default)s)", **FROM_1)
@@ -138,7 +134,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         print("\nrefless: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return 130  # as shells have it: 128 and the number of the signal
     except BrokenPipeError:
         # nobody reads on (`| head`); what is left would fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

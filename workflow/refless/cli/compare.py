@@ -20,26 +20,26 @@ def compare(arguments: Namespace) -> None:
 
     example:
       refless compare --ratings rated.tsv --scale 1 5 --out comparison
-      # then open comparison/report.html
     """
     own = files.ratings_of(arguments)
 
     from refless.compare import evaluate, report
     from refless.compare.read import of_own
 
+    folder = Path(arguments.out or "")
     for name in report.FILES if arguments.out else ():
-        files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
+        files.check_out(str(folder / name), *(file.path for file in own.files))
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
     with files.progress("comparing") as step:
         found = evaluate.compare(rated, settings, step)
         if arguments.out:
-            report.write_comparison(rated, found, settings, arguments.out)
+            report.write_comparison(rated, found, settings, folder)
     print("\n".join(report.answer(rated, found)), flush=True)
     for warning in report.warnings(rated, found):
         files.tell(f"warning: {warning}")
     files.tell(report.command(found, _how_read(arguments)))
     if arguments.out:
-        files.tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
+        files.tell(f"written: {folder / 'report.html'}, and tables beside it")
 
 
 def _how_read(arguments: Namespace) -> list[str]:

@@ -1,6 +1,7 @@
 """``refless delta-bleu``."""
 
 from argparse import Namespace
+from collections import Counter
 from typing import Any
 
 from refless import __version__
@@ -46,12 +47,8 @@ def delta_bleu(arguments: Namespace) -> None:
 def _by_output(outputs: File, own: Own, weight: Any) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights; unrated ones are left out."""
     names = outputs.columns.get("id") or list(map(str, range(1, len(outputs.rows) + 1)))
-    references: dict[str, list[str]] = {}
-    weights: dict[str, list[float]] = {}
-    for line, name in zip(outputs.lines, names, strict=True):
-        if not name or name in references:
-            outputs.fault(line, "id", "are empty, or stand there already", name)
-        references[name], weights[name] = [], []
+    references: dict[str, list[str]] = {name: [] for name in names}
+    weights: dict[str, list[float]] = {name: [] for name in names}
     texts = own.texts["id"], own.texts["text"], weight
     for (file, line), name, text, value in zip(own.where, *texts, strict=True):
         if name not in references:
@@ -60,8 +57,11 @@ def _by_output(outputs: File, own: Own, weight: Any) -> tuple[list[list[str]], l
         elif value == value:
             references[name].append(text)
             weights[name].append(value)
+    there = Counter(names)
     for line, name in zip(outputs.lines, names, strict=True):
-        if not max(weights[name], default=0) > 0:
+        if not name or there[name] > 1:
+            outputs.fault(line, "id", "are empty, or there more than once", name)
+        elif not max(weights[name], default=0) > 0:
             what = "have no reference of positive weight: the middle of a scale weighs 0"
             outputs.fault(line, "id", what, name)
     check([outputs, *own.files])

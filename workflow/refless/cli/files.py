@@ -122,8 +122,7 @@ def measures_line(found: Mapping[str, float | None]) -> str:
     """What `refless.statistics.agreement` found, for people."""
     values = (found[name] for name in ("pearson", "spearman", "mse", "mse_of_mean"))
     shown = ["undefined" if value is None else f"{value:.4g}" for value in values]
-    line = "Pearson {}; Spearman {}; squared error {}, of the mean rating {}"
-    return line.format(*shown)
+    return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*shown)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from refless.errors import KernelError
 
 NEIGHBORS, _, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
+Facts = dict[str, Any]
 Texts = list[str] | None  # to rate; None: the training texts, each from the others
-Found = tuple[dict[str, Any], dict[str, Any]]  # facts, and columns to add
 
 
 def score(arguments: Namespace) -> None:
@@ -28,7 +28,6 @@ def score(arguments: Namespace) -> None:
       refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
       refless score --ratings rated.tsv --leave-one-out --json
       refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
-      tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --format lines
     """
     _check(arguments)
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model
@@ -68,22 +67,20 @@ def score(arguments: Namespace) -> None:
 
 def _check(arguments: Namespace) -> None:
     """Which options go together."""
-
-    def refuse(names: Sequence[str], why: str) -> None:
-        if given := [name for name in names if getattr(arguments, name) is not None]:
-            options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-            arguments.fail(f"{options}: {why}")
-
     if arguments.leave_one_out and len(files_of(arguments.ratings or [])) != 1:
         arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
+    refused = {}
     if arguments.model:
-        refuse((*SETTINGS, "center_raters"), "settled by refless fit")
+        refused = dict.fromkeys((*SETTINGS, "center_raters"), "settled by refless fit")
     if arguments.method != NEIGHBORS:
-        others = "explain", "leave_one_out", "model"
-        refuse((*SETTINGS, *others), f"only for --method {NEIGHBORS}")
+        others = *SETTINGS, "explain", "leave_one_out", "model"
+        refused = dict.fromkeys(others, f"only for --method {NEIGHBORS}")
+    for name, why in refused.items():
+        if getattr(arguments, name) is not None:
+            arguments.fail(f"--{name.replace('_', '-')}: {why}")
 
 
-def _by_neighbors(arguments: Namespace, rated: Any, texts: Texts) -> Found:
+def _by_neighbors(arguments: Namespace, rated: Any, texts: Texts) -> tuple[Facts, Facts]:
     from refless.models.neighbors_file import load, signature_line
 
     if arguments.model:
@@ -135,7 +132,7 @@ def _seen(texts: Sequence[str], training: Sequence[str]) -> list[str]:
     return [text for text in texts if wording(text) in known]
 
 
-def _by_ridge(method: str, rated: Any, given: File) -> Found:
+def _by_ridge(method: str, rated: Any, given: File) -> tuple[Facts, Facts]:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from refless.models.baselines import RidgeTfidf, SystemRidge
     from refless.models.neighbors_file import data_sum

@@ -66,8 +66,6 @@ def qe(arguments: Namespace) -> None:
             message = "has no column mr or context, which the model was trained with"
             raise FormatError(message, path=outputs.path, remedy="add it")
         meanings = given[column]
-        if blank := sum(not one.strip() for one in meanings):
-            files.tell(f"warning: {blank} of {len(meanings)} texts have no {column}")
     try:
         rated = model.rate(meanings, given["text"])
     except FormatError as error:

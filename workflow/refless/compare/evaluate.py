@@ -12,9 +12,9 @@ from scipy.special import ndtr
 from refless.compare import predict
 from refless.compare.measures import Draws, averaged, measured
 from refless.compare.predict import NEIGHBORS, NETWORKS, TRIVIAL, Settings, label, why_not
-from refless.compare.read import Rated, Split, repeated
+from refless.compare.read import Rated, Split, all_splits
 from refless.errors import SettingError
-from refless.models.baselines import RidgeTfidf
+from refless.models.baselines import Ngrams, RidgeTfidf
 from refless.statistics import interval, ratings_saved
 
 Array = np.ndarray
@@ -40,21 +40,14 @@ is the mean; the share of all ratings from which on a number is no point of its 
 
 @dataclass
 class Comparison:
-    """What was found.
+    """What was found."""
 
-    table : `COLUMNS`, a row for each split, method and kernel, also for what is left out; errors
-        in the user's unit, squared
-    predictions : a row a text, split and repeat: ``row`` of the input, ``split``, ``repeat``,
-        ``fold``, ``quality`` and a column for each method, empty where it abstains
-    draws : the measures of each row, averaged over its repeats
-    unread : why kernels are left out
-    """
-
-    table: pd.DataFrame
+    table: pd.DataFrame  # `COLUMNS`, a row for each split, method and kernel, also if left out
+    # a row a text, split and repeat, with a column for each method, empty where it abstains
     predictions: pd.DataFrame
-    draws: dict[Row, Draws]
+    draws: dict[Row, Draws]  # averaged over repeats
     splits: dict[str, list[Split]]  # repeats of each split that there is
-    unread: list[str]
+    unread: list[str]  # why kernels are left out
 
     @property
     def order(self) -> list[str]:
@@ -67,14 +60,10 @@ def compare(
     settings: Settings,
     step: Callable[[int, int, str], None] = lambda done, number, what: None,
 ) -> Comparison:
-    """Compare every method on rated texts.
-
-    ``step`` is called before each piece of work with how many are done, how many there are, and
-    what comes next.
-
-    Raises KernelError: a kernel that cannot be computed here. Raises SettingError: too few draws.
-    """
-    splits = repeated(rated, settings.seed, settings.repeats)
+    """Compare every method on rated texts; ``step`` is told how many are done, how many there are,
+    and what comes next. Raises KernelError: a kernel cannot be computed here. Raises SettingError:
+    too few draws."""
+    splits = all_splits(rated, settings.seed, settings.repeats)
     every = [split for own in splits.values() for split in own]
     methods = predict.methods(rated, settings)
     reasons = {}
@@ -85,10 +74,9 @@ def compare(
     if settings.draws < least:
         message = f"{settings.draws} draws are too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more (--draws)")
-    frames = {}
+    frames, quality = {}, rated.in_unit(rated.quality)
     for split in every:
         own = {"row": rated.rows, "split": split.name, "repeat": split.repeat, "fold": split.fold}
-        quality = rated.in_unit(rated.quality)
         frames[split.name, split.repeat] = pd.DataFrame({**own, "quality": quality})
     parts: dict[Row, list[Draws]] = {}
     for number, key in enumerate(tried):
@@ -113,14 +101,9 @@ def compare(
             reason = reason or "it has no estimate for any text"
         table.append({**cells, "n": len(rated), "reason": reason})
     known = [frame.dropna(axis=1, how="all") for frame in frames.values()]
-    kernels = {row[2]: reason for row, reason in reasons.items() if row[1] == NEIGHBORS}
-    return Comparison(
-        pd.DataFrame(table, columns=COLUMNS),
-        pd.concat(known, ignore_index=True),
-        draws,
-        splits,
-        list(filter(None, kernels.values())),
-    )
+    predictions = pd.concat(known, ignore_index=True)
+    unread = {reason: None for row, reason in reasons.items() if row[1] == NEIGHBORS and reason}
+    return Comparison(pd.DataFrame(table, columns=COLUMNS), predictions, draws, splits, [*unread])
 
 
 def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
@@ -129,9 +112,10 @@ def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
     values = {
         row: own["pearson"][0]
         for row, own in draws.items()
-        if row[0] == split and row[1] in TRIVIAL and own["coverage"][0] >= 0.5
+        if row[0] == split and row[1] in TRIVIAL
+        if own["coverage"][0] >= 0.5 and own["pearson"][0] > 0
     }
-    return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
+    return max(values, key=values.__getitem__, default=None)
 
 
 def _numbers(row: Row, parts: Mapping[Row, Sequence[Draws]], rival: Row | None) -> dict[str, Any]:
@@ -180,7 +164,7 @@ def learning_curve(rated: Rated, found: Comparison, settings: Settings) -> pd.Da
     """Pearson's r of ridge regression for 25, 50, 100, ... ``ratings`` in training, with its
     interval, under the first repeat of the main split; the last point is from all of them."""
     main = found.order[0]
-    split, n, ridge = found.splits[main][0], len(rated), RidgeTfidf(rated.ngrams)
+    split, n, ridge = found.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
     generator = np.random.default_rng(settings.seed + 1)
     sizes, points, size = np.bincount(split.fold), {}, FIRST
     while size < NEAR * (n - sizes.max()):

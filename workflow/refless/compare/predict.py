@@ -13,8 +13,8 @@ from refless.compare.read import Rated, Split
 from refless.data.wording import wording
 from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
-from refless.models.baselines import Constant, Line, Lookup, RidgeTfidf, SystemRidge
-from refless.models.delta_bleu import NOBODY, Rows, parts, scores
+from refless.models.baselines import Constant, Line, Lookup, Ngrams, RidgeTfidf, SystemRidge
+from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
 from refless.models.rnn_qe.meaning import TEXT, kind_of
 
@@ -29,7 +29,6 @@ MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
 WORDS = 50
 """The last words of a context that RNN-QE reads; the authors' code reads as many of a text."""
-
 
 NEIGHBORS, NETWORKS, COMBINED = "neighbors", "rnn_qe", "combined"
 TRIVIAL = {
@@ -69,7 +68,7 @@ class Settings:
     kernels: Mapping[str, Mapping[str, Any]]  # of neighbors, each with its options
     draws: int = 2000  # of the bootstrap
     seed: int = 0  # of draws and folds
-    repeats: int = 5  # of the folds, at most: see `refless.compare.read.repeated`
+    repeats: int = 5  # of the folds, at most: see `refless.compare.read.all_splits`
     # method and kernel, or an empty string -> why it is not tried
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
     threads: int | None = None
@@ -98,7 +97,7 @@ def why_not(method: str, kernel: str, rated: Rated, settings: Settings, split: s
 
 def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
     """Every method, by its name and kernel, in the table's order."""
-    texts = rated.texts
+    texts, ngrams = rated.texts, Ngrams(rated.texts)
     pairs = [] if rated.system is None else list(zip(rated.system, texts, strict=True))
     models = {
         "constant": (Constant(), texts),
@@ -108,16 +107,18 @@ def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
         "lookup": (Lookup(), [wording(text) for text in rated.slots or texts]),
         "system_mean": (Lookup(), rated.system),
         "context_mean": (Lookup(), rated.context),
-        "ridge": (RidgeTfidf(rated.ngrams), texts),
-        "ridge_system": (SystemRidge(rated.ngrams), pairs),
+        "ridge": (RidgeTfidf(ngrams), texts),
+        "ridge_system": (SystemRidge(ngrams), pairs),
     }
     found: dict[tuple[str, str], Method] = {}
     for name, (model, seen) in models.items():
         found[name, ""] = partial(map, partial(fitted, model, seen, rated))
     for kernel in settings.kernels:
         found[NEIGHBORS, kernel] = partial(by_neighbors, kernel, settings, rated)
+    every = [*texts, *(text for own in rated.references or [] for text in own)]
+    words = Texts(list(map(tokenize, every)), max_order=2)
     for name in ("bleu", "delta_bleu"):
-        found[name, ""] = partial(map, partial(against_references, name, rated))
+        found[name, ""] = partial(map, partial(against_references, name, words, rated))
     if settings.networks is not None:
         found[NETWORKS, ""] = partial(map, partial(settings.networks, rated))
     for name, score in rated.scores.items():
@@ -187,9 +188,9 @@ def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Array
     return estimate
 
 
-def against_references(method: str, rated: Rated, split: Split) -> Array:
+def against_references(method: str, words: Texts, rated: Rated, split: Split) -> Array:
     """BLEU against the references, or ΔBLEU with the rated texts of the context as well, and a line
-    from it to ratings.
+    from it to ratings; ``words`` are of all texts and then of all references.
 
     References weigh 1, a rated text what its rating says: -1 at the lowest, 1 at the highest. A
     text's fold is its owner, so no text is scored against its own fold, or itself.
@@ -203,7 +204,7 @@ def against_references(method: str, rated: Rated, split: Split) -> Array:
     owner = np.append(split.fold, np.full(len(whose), NOBODY))
     side = Rows(np.arange(len(weight)), owner, np.append(item, item[whose]))
     asking = Rows(np.arange(n), split.fold, item)
-    found = rated.words.statistics(asking, side, weight, split.folds)
+    found = words.statistics(asking, side, weight, split.folds)
     # without a reference of positive weight there is none
     score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
     estimate = np.full(n, np.nan)

@@ -13,8 +13,6 @@ from refless.data.own import Own
 from refless.data.sources import mr
 from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
-from refless.models.baselines import Ngrams
-from refless.models.delta_bleu import Texts, tokenize
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.statistics import drawn_together, drawn_whole
@@ -71,17 +69,6 @@ class Rated:
         """Quality from [0, 1] in the user's unit."""
         low, high = self.scale
         return low + (high - low) * quality
-
-    @cached_property
-    def ngrams(self) -> Ngrams:
-        """The n-grams of all texts, counted once for every fold."""
-        return Ngrams(self.texts)
-
-    @cached_property
-    def words(self) -> Texts:
-        """The n-grams of words of all texts, and then of all references."""
-        every = [*self.texts, *(text for own in self.references or [] for text in own)]
-        return Texts([tokenize(text) for text in every], max_order=2)
 
     @cached_property
     def drawn(self) -> tuple[Array, Array]:
@@ -213,30 +200,26 @@ class Split(NamedTuple):
         return int(self.fold.max()) + 1
 
 
-def repeated(rated: Rated, seed: int, most: int) -> dict[str, list[Split]]:
-    """Each split that the data allow, with folds made anew up to ``most`` times, each time with
-    other texts together: where each system is a fold, there is one way."""
-    ways: dict[str, dict[bytes, Split]] = {}
-    for repeat in range(max(1, min(most, TEXTS // len(rated)))):
-        for split in all_splits(rated, [seed, repeat] if repeat else seed):
-            own = ways.setdefault(split.name, {})
+def all_splits(rated: Rated, seed: int = 0, repeats: int = 1) -> dict[str, list[Split]]:
+    """The splits that the data allow: by texts, systems, contexts; with folds made anew up to
+    ``repeats`` times, each time with other texts together: where each system is a fold, there is
+    one way."""
+    found: dict[str, dict[bytes, Split]] = {}
+    for repeat in range(max(1, min(repeats, TEXTS // len(rated)))):
+        generator = np.random.default_rng([seed, repeat] if repeat else seed)
+        folds = {"texts": in_folds(rated.same, FOLDS, generator)}
+        if rated.system is not None and _parted(rated.system):
+            systems = int(rated.system.max()) + 1
+            few = systems <= MOST_SYSTEMS
+            fold = np.arange(systems) if few else generator.permutation(systems) % FOLDS
+            folds["systems"] = fold[rated.system]
+        if rated.group is not None and _parted(rated.group):
+            folds["contexts"] = in_folds(rated.group, FOLDS, generator)
+        for name, fold in folds.items():
+            own = found.setdefault(name, {})
             # the same for folds that differ in their numbers alone
-            own.setdefault(numbers(split.fold).tobytes(), split._replace(repeat=len(own)))
-    return {name: list(own.values()) for name, own in ways.items()}
-
-
-def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> list[Split]:
-    """The splits that the data allow: by texts, systems, contexts."""
-    generator = np.random.default_rng(seed)
-    found = [Split("texts", in_folds(rated.same, FOLDS, generator))]
-    if rated.system is not None and _parted(rated.system):
-        systems = int(rated.system.max()) + 1
-        few = systems <= MOST_SYSTEMS
-        fold = np.arange(systems) if few else generator.permutation(systems) % FOLDS
-        found.append(Split("systems", fold[rated.system]))
-    if rated.group is not None and _parted(rated.group):
-        found.append(Split("contexts", in_folds(rated.group, FOLDS, generator)))
-    return found
+            own.setdefault(numbers(fold).tobytes(), Split(name, fold, len(own)))
+    return {name: list(own.values()) for name, own in found.items()}
 
 
 def _parted(group: Array) -> bool:

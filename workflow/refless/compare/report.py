@@ -1,10 +1,5 @@
-"""What a comparison says: the sentences of `refless compare`, and its files.
-
-Of the methods that read the text, and somebody else's scores, the one with the greatest Pearson's
-r is tested against the best trivial method by a paired bootstrap; p is multiplied by the number of
-methods that it is the best of. No file holds a text, a time or a path: the same ratings, settings
-and seed give the same bytes.
-"""
+"""What a comparison says: the sentences of `refless compare`, and its files, in which there is no
+text, no time and no path: the same ratings, settings and seed give the same bytes."""
 
 import base64
 import io
@@ -38,9 +33,9 @@ DIGITS = "%.6g"
 
 
 def verdict(found: Comparison, split: str) -> dict[Any, Any]:
-    """By the rule at the top of this module, the row of the best method, with how many ``methods``
-    it is the best of, p ``corrected`` for them, and whether it is ``shown`` to be ahead; empty
-    where no method ranks the texts."""
+    """The row of the method with the greatest Pearson's r, of those that are not trivial; with how
+    many ``methods`` it is the best of, p ``corrected`` for them, and whether it is ``shown`` to be
+    ahead of the best trivial one; empty where no method ranks the texts."""
     table = found.table[found.table["split"] == split]
     tried = table[~table["method"].isin(TRIVIAL) & table["pearson"].notna()]
     if tried.empty:
@@ -117,13 +112,11 @@ def command(found: Comparison, told: Sequence[str]) -> str:
         return "next: rate more texts, and compare again"
     split, method, kernel = (shown[0][name] for name in ("split", "method", "kernel"))
     first = "next:" if split == found.order[0] else f"next, for new {split} alone:"
-    ratings = shlex.join(told)
     if method == NETWORKS:
-        return f"{first} refless train-qe --ratings {ratings} --out mine.npz"
+        return f"{first} refless train-qe --ratings {shlex.join(told)} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
-        how = f"--kernel {kernel}" if kernel else f"--method {method}"
-        files = "--outputs NEW.tsv --out rated.tsv"
-        return f"{first} refless score --ratings {ratings} {how} {files}"
+        how = shlex.join([*told, *(("--kernel", kernel) if kernel else ("--method", method))])
+        return f"{first} refless score --ratings {how} --outputs NEW.tsv --out rated.tsv"
     return f"{first} rate new texts by {label(method)}"
 
 
@@ -143,9 +136,7 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     return said
 
 
-def write_comparison(
-    rated: Rated, found: Comparison, settings: Settings, folder: str | Path
-) -> None:
+def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder: Path) -> None:
     """Write `FILES`, or none of them. Raises OutputError: a file cannot be written."""
     said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
     record = {
@@ -167,7 +158,7 @@ def write_comparison(
     tables = found.table, found.predictions, learning_curve(rated, found, settings)
     for name, table in zip(TABLES, tables, strict=True):
         files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
-    write_together({Path(folder) / name: text for name, text in files.items()})
+    write_together({folder / name: text for name, text in files.items()})
 
 
 def _view(table: pd.DataFrame, split: str) -> str:

@@ -44,7 +44,8 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
     rated = rated_task(task)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
-    for split in all_splits(rated, seed) if rated.answers is not None else []:
+    splits = all_splits(rated, seed) if rated.answers is not None else {}
+    for (split,) in splits.values():
         found = by_networks(rated, split, seed, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
     sealed.write(
