@@ -59,7 +59,7 @@ _option("--repeated-ratings", choices=["mean"], default="refuse", help="of a tex
 _option("--center-raters", help="take off each rater's mean", **FLAG)
 _option("--outputs", "--candidates", help="texts to rate; also plain lines (.txt)")
 _option("--outputs-format", "--format", choices=FORMATS, default="")
-_option("--column", type=_column, action="append", default=[], help="NAME=YOURS, several times")
+_option("--column", type=_column, action="append", default=[], help="NAME=YOURS, as text=response")
 _option("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="range of possible ratings")
 _option("--model", help="of refless fit, or of refless train-qe")
 _option("--out", help="a file (default: standard output)")

@@ -162,9 +162,7 @@ def fit(arguments: Namespace) -> None:
       refless fit --ratings rated.tsv --out rated.model
       refless score --model rated.model --outputs mine.tsv --out predicted.tsv
     """
-    out = files.check_out(arguments.out, *arguments.ratings)
-    if out is None:
-        arguments.fail("a model goes to a file: --out FILE")
+    out = files.check_out(arguments.out, *arguments.ratings) or arguments.fail("name a file: --out")
     rated = files.rated(files.ratings_of(arguments))
 
     from refless.models.neighbors_file import save, signature_line

@@ -73,7 +73,7 @@ def compare(
     least = round(2 / LEVEL) * sum(method not in TRIVIAL for method, _ in tried)
     if settings.draws < least:
         message = f"{settings.draws} draws are too few to correct p for all methods"
-        raise SettingError(message, remedy=f"give {least} or more (--draws)")
+        raise SettingError(message, remedy=f"give {least} draws or more")
     frames, quality = {}, rated.in_unit(rated.quality)
     for split in every:
         own = {"row": rated.rows, "split": split.name, "repeat": split.repeat, "fold": split.fold}
@@ -112,10 +112,9 @@ def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
     values = {
         row: own["pearson"][0]
         for row, own in draws.items()
-        if row[0] == split and row[1] in TRIVIAL
-        if own["coverage"][0] >= 0.5 and own["pearson"][0] > 0
+        if row[0] == split and row[1] in TRIVIAL and own["coverage"][0] >= 0.5
     }
-    return max(values, key=values.__getitem__, default=None)
+    return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
 
 
 def _numbers(row: Row, parts: Mapping[Row, Sequence[Draws]], rival: Row | None) -> dict[str, Any]:

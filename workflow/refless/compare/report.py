@@ -115,8 +115,9 @@ def command(found: Comparison, told: Sequence[str]) -> str:
     if method == NETWORKS:
         return f"{first} refless train-qe --ratings {shlex.join(told)} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
-        how = shlex.join([*told, *(("--kernel", kernel) if kernel else ("--method", method))])
-        return f"{first} refless score --ratings {how} --outputs NEW.tsv --out rated.tsv"
+        how = f"--kernel {kernel}" if kernel else f"--method {method}"
+        ratings = f"{shlex.join(told)} {how}"
+        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out rated.tsv"
     return f"{first} rate new texts by {label(method)}"
 
 
