@@ -111,11 +111,9 @@ def build_parser() -> argparse.ArgumentParser:
         command.epilog = f"{FILES}\n\n{rest}"
         command.formatter_class = argparse.RawDescriptionHelpFormatter
         command.set_defaults(run=run, fail=command.error)
-        groups = [(one.split("|"), True) for one in needed.split()]
-        groups += [([one], False) for one in others.split()]
-        for options, required in groups:
-            group = command.add_mutually_exclusive_group(required=required)
-            for option in options:
+        for one in [*needed.split(), *others.split()]:
+            group = command.add_mutually_exclusive_group(required=one in needed.split())
+            for option in one.split("|"):
                 names, more = OPTIONS[option]
                 group.add_argument(*names, **more)
     return parser

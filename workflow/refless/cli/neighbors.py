@@ -26,7 +26,6 @@ def score(arguments: Namespace) -> None:
 
     example:
       refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
-      refless score --ratings rated.tsv --leave-one-out --json
       refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
     """
     _check(arguments)
