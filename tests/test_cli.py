@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from refless.models.delta_bleu import corpus_delta_bleu
 from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
 from tests.compare.made_up import rows, write
-from tests.kernels.test_bertscore import bert_folder, needs_torch
+from tests.kernels.test_bertscore import needs_torch
 from tests.workflow.small_data import sentences
 
 TRAIN = [text.replace("\t", " ") for text in sentences(50, seed=11)]
@@ -125,7 +126,6 @@ COMPARE = ["compare", "--ratings", "train.jsonl", "--no-networks"]
         ([*SCORE, "--out", "."], 1),
         ([*SCORE, "--out", "out.jsonl", "--tau", "nan"], 1),
         ([*SCORE, "--out", "out.jsonl", "--explain", "0"], 2),
-        ([*SCORE, "--out", "out.jsonl", "--option", "layer=3"], 1),
         ([*SCORE[:4], "twice.jsonl", "--method", "ridge"], 1),
         ([*TRAIN_QE, "m.npz", "--scale", "1", "1e200"], 1),
         ([*TRAIN_QE, "m"], 1),
@@ -285,18 +285,6 @@ def test_kernels_say_what_they_cannot_read(capsys):
     assert "reads 1 of 51 texts as empty" in capsys.readouterr().err
 
 
-@needs_torch
-def test_options_reach_the_kernel(folder):
-    model = bert_folder(folder / "tiny")
-    told = ["--kernel", "bertscore.tiny", "--tau", "0.8", "--option", f"model={model}"]
-    for layer in (1, 3):
-        more = ["--option", f"layer={layer}", "--option", "rescale=false", "--out", "out.jsonl"]
-        assert score(*told, *more) == 0
-        matrix = kernel("bertscore.tiny", MINE, TRAIN, model=model, layer=layer)
-        found = numbers(Path("out.jsonl").read_text(), "neighbors")
-        assert found == (matrix >= 0.8).sum(1).tolist()
-
-
 def test_ridge_predicts_as_the_baseline_does(capsys):
     assert score("--method", "ridge", "--json", "--threads", 1) == 0
     found = json.loads(capsys.readouterr().out)
@@ -322,11 +310,14 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
 
 
 @needs_torch
-def test_a_network_is_trained_and_rates(capsys):
+def test_a_network_is_trained_and_rates(capsys, monkeypatch):
+    from refless.models.rnn_qe import own
+
+    monkeypatch.setattr(own, "How", partial(own.How, width=8))
     given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
-    told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz", "--width", "8"]
+    told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz"]
     assert main(told) == 0
     assert "scale 1 to 5, context read as text" in capsys.readouterr().err
     assert main(["qe", "--model", "mine.npz", "--outputs", "new.jsonl"]) == 0
@@ -410,6 +401,7 @@ def test_an_empty_reference_has_no_words(capsys):
         (MIDDLE, ["--scale", "1", "6"], "out.tsv:2: "),
         ("id\ttext\nx0\ta\nx1\tb\n", ["--scale", "1", "5"], "'quality'"),
         ("text\nb\n", [], "'id', 'weight'"),
+        ("id\ttext\tquality\nx0\ta\t5\n", [], "--scale"),
         ("id\ttext\tquality\nx0\ta\t6\nx1\tb\t1\n", ["--scale", "1", "5"], "ref.tsv:2: quality"),
         (REFERENCE_FILE, ["--scale", "5", "1"], "--scale"),
     ],
@@ -419,7 +411,9 @@ def test_a_fault_of_references_names_file_line_or_option(references, more, named
     assert named in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["x0", ""])
-def test_an_id_is_there_once(name, capsys):
-    assert delta_bleu(outputs=f"id\ttext\nx0\ta\n{name}\tb\n") == 1
-    assert "out.tsv:3: " in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("rows", "place"), [("x0\ta\nx0\tb\n", ":2"), ("x0\ta\n\tb\n", ":3"), ("", "")]
+)
+def test_a_fault_of_outputs_names_the_file_and_the_line(rows, place, capsys):
+    assert delta_bleu(outputs=f"id\ttext\n{rows}") == 1
+    assert f"out.tsv{place}: " in capsys.readouterr().err

@@ -29,7 +29,7 @@ SPELLINGS: list[Callable[[str], str]] = [
     lambda text: "".join(chr(ord(c) + 0xFEE0) if "a" <= c <= "z" else c for c in text),
     lambda text: text.replace("k", "k\u200b"),
 ]
-QUICK = Settings(kernels=("bleu.char",), draws=100, repeats=2)
+QUICK = Settings({"bleu.char": {}}, draws=200, repeats=2)
 
 
 def phrases(generator: np.random.Generator, number: int, length: int = 7) -> list[str]:

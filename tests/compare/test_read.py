@@ -15,7 +15,6 @@ from refless.compare.read import (
     all_splits,
     of_own,
     rater_agreement,
-    repeated,
 )
 from refless.data.own import read_ratings
 from refless.errors import FormatError
@@ -148,7 +147,7 @@ def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
 
 
 def by_name(rated: Rated) -> dict[str, Split]:
-    return {split.name: split for split in all_splits(rated)}
+    return {name: split for name, (split,) in all_splits(rated).items()}
 
 
 def bare(number: int, system: np.ndarray | None = None, group: np.ndarray | None = None) -> Rated:
@@ -169,22 +168,22 @@ def test_groups_never_straddle(rated):
 
 
 def test_repeats_differ_and_the_first_is_the_one_without_repeats(rated):
-    found = repeated(rated, 3, 4)
+    found = all_splits(rated, 3, 4)
     numbers = {name: [split.repeat for split in own] for name, own in found.items()}
     assert numbers == {"texts": [0, 1, 2, 3], "systems": [0], "contexts": [0, 1, 2, 3]}
-    for first in all_splits(rated, 3):
-        own = found[first.name]
+    for name, (first,) in all_splits(rated, 3).items():
+        own = found[name]
         np.testing.assert_array_equal(own[0].fold, first.fold)
         # which texts are together differs, and not the numbers of folds alone
         together = {(split.fold[:, None] == split.fold).tobytes() for split in own}
         assert len(together) == len(own)
-    other = {split.fold.tobytes() for split in repeated(rated, 2, 4)["texts"]}
+    other = {split.fold.tobytes() for split in all_splits(rated, 2, 4)["texts"]}
     assert not other & {split.fold.tobytes() for split in found["texts"]}
 
 
 @pytest.mark.parametrize(("texts", "repeats"), [(30, 5), (2500, 4), (9000, 1)])
 def test_many_texts_need_fewer_repeats(texts, repeats):
-    assert len(repeated(bare(texts), 0, 5)["texts"]) == repeats
+    assert len(all_splits(bare(texts), 0, 5)["texts"]) == repeats
 
 
 @pytest.mark.parametrize("group", [None, np.arange(30) % 2, np.arange(30)])

@@ -91,7 +91,7 @@ def test_quotes_of_tsv(tmp_path, rows, texts):
 def test_a_table_that_was_written_reads_back_the_same(tmp_path):
     texts = ['"Sure."', 'say "hi" to', '5" or so', "plain", ""]
     for format in ("tsv", "csv"):
-        read = File(f"x.{format}", format, "", ["text"], [[one] for one in texts], [])
+        read = File(f"x.{format}", format, ["text"], rows=[[one] for one in texts])
         path = write(tmp_path / f"x.{format}", with_columns(read, pd.DataFrame({"n": range(5)})))
         assert read_texts(path).columns["text"] == texts
 
@@ -163,7 +163,7 @@ def test_files_and_folders_make_one_table(tmp_path):
         write(tmp_path / name, "no ratings")
     own = read_ratings([tmp_path, tmp_path / "2.csv"])
     assert own.texts[["text", "quality"]].to_numpy().tolist() == [["b", 3], ["c", 1]]
-    assert [Path(path).name for path, _ in own.where] == ["1.tsv", "2.csv"]
+    assert [Path(file.path).name for file, _ in own.where] == ["1.tsv", "2.csv"]
     write(tmp_path / "3.csv", "text,quality\nd,1\n")
     with pytest.raises(FormatError, match="rater") as caught:
         read_ratings([tmp_path])

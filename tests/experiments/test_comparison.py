@@ -24,7 +24,7 @@ from refless.store import sealed
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
-SETTINGS = {"kernels": ["bleu.char", "meteor.nltk35"], "draws": 100, "repeats": 2, "seed": 0}
+SETTINGS = {"kernels": ["bleu.char", "meteor.nltk35"], "draws": 280, "repeats": 2, "seed": 0}
 OPTIONS: dict[str, dict[str, Any]] = {"bleu.char": {}}
 
 
@@ -57,7 +57,7 @@ def test_what_is_written_is_read_back(made):
     unknown = own[(own["method"] == "context_mean") & (own["split"] == "contexts")]
     assert unknown["reason"].tolist() == ["not_applicable"]
     drawn = own[own["pearson_draws"] != ""]
-    assert {len(unpacked(draws)) for draws in drawn["pearson_draws"]} == {100}
+    assert {len(unpacked(draws)) for draws in drawn["pearson_draws"]} == {280}
     ridge = own[(own["method"] == "ridge") & (own["split"] == "texts")].iloc[0]
     assert ridge["ratings_saved"] == pytest.approx(max(ridge["pearson"], 0) ** 2, abs=2e-6)
     assert "lovely" not in made.read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
     with pytest.raises(StaleError):
         compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, OPTIONS, file)
     rated = rated_task(task)
-    other = all_splits(rated, 1)[0]
+    (other,) = all_splits(rated, 1)["texts"]
     with pytest.raises(StaleError, match="folds"):
         read_networks(file)(rated, other)
 
@@ -104,14 +104,13 @@ def test_networks_are_one_of_the_methods(tmp_path):
 @needs_torch
 def test_a_network_sees_no_rating_of_its_fold(tmp_path):
     from refless.compare.predict import by_networks
-    from refless.models.rnn_qe.own import How
 
     rated = rated_task(task_in(tmp_path))
-    split = all_splits(rated, 0)[0]
-    first = by_networks(rated, split, How(), 1)
+    (split,) = all_splits(rated, 0)["texts"]
+    first = by_networks(rated, split, 0, 1)
     held = split.fold == 2
     changed = replace(rated, quality=np.where(held, 1 - rated.quality, rated.quality))
-    second = by_networks(changed, split, How(), 1)
+    second = by_networks(changed, split, 0, 1)
     np.testing.assert_array_equal(first[held], second[held])
     assert (first[~held] != second[~held]).any()
 

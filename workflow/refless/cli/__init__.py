@@ -6,11 +6,9 @@ A command is a function, whose docstring is its help. Heavy imports stay inside 
 
 import argparse
 import inspect
-import json
 import logging
 import os
 import sys
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -23,13 +21,12 @@ from refless.data.own import NAMES
 from refless.data.rows import FORMATS
 from refless.errors import ReflessError
 
-INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {}
 """Names of an option, and what else argparse is told of it."""
 
 
-def _option(*names: str, key: str = "", **told: Any) -> None:
-    OPTIONS[key or names[0]] = names, told
+def _option(*names: str, key: str = "", **more: Any) -> None:
+    OPTIONS[key or names[0]] = names, more
 
 
 def _whole(least: int, text: str) -> int:
@@ -52,71 +49,51 @@ def _column(text: str) -> tuple[str, str]:
     return name, theirs
 
 
-def _of_kernel(text: str) -> tuple[str, Any]:
-    """A name and a value as JSON has it, or else a text."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"{text}: write NAME=VALUE")
-    with suppress(ValueError):
-        return name, json.loads(value)
-    return name, value
-
-
-READ = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped; - is standard input"
+FILES = "Files: TSV, CSV, JSON Lines or array, by their ending; also gzipped; - is standard input."
 FLAG: Any = {"action": "store_const", "const": True}  # None where it is not given
 FROM_1: Any = {"type": partial(_whole, 1), "metavar": "N"}
 
-said = f"rated texts: {READ}; several files, or a folder of them, make one table"
-_option("--ratings", "--train", "--references", nargs="+", metavar="FILE", help=said)
+_option("--ratings", "--train", "--references", nargs="+", help="rated texts: files, or folders")
 _option("--ratings-format", choices=FORMATS[:-1], default="")
-said = "of one text by one rater (default: refuse)"
-_option("--repeated-ratings", choices=["refuse", "mean"], default="refuse", help=said)
+_option("--repeated-ratings", choices=["mean"], default="refuse", help="of a text by one rater")
 _option("--center-raters", help="take off each rater's mean", **FLAG)
-said = f"texts to rate: {READ}; or plain lines (.txt)"
-_option("--outputs", "--candidates", metavar="FILE", help=said)
+_option("--outputs", "--candidates", help="texts to rate; also plain lines (.txt)")
 _option("--outputs-format", "--format", choices=FORMATS, default="")
-said = "what your file calls a column, e.g. text=response; may be given several times"
-_option("--column", type=_column, action="append", default=[], metavar="NAME=YOURS", help=said)
-said = "lowest and highest rating there can be (default: those there are; of delta-bleu: weights)"
-_option("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help=said)
-_option("--model", metavar="FILE", help="of refless fit, or of refless train-qe")
-_option("--out", metavar="PATH", help="a file (default: standard output); of compare, a folder")
+_option("--column", type=_column, action="append", default=[], help="NAME=YOURS, as text=response")
+_option("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="range of possible ratings")
+_option("--model", help="of refless fit, or of refless train-qe")
+_option("--out", help="a file (default: standard output)")
+_option("--out", key="--out:folder", help="a folder, for tables and a report")
+_option("--out", key="--out:model", help="the model's file")
 _option("--json", help="write one JSON object with all", **FLAG)
-# of kernels and models
-said = "ridge: on character n-grams; ridge_system: beside the mean of the text's system"
-_option("--method", choices=METHODS, default=NEIGHBORS, help=said)
+_option("--method", choices=METHODS, default=NEIGHBORS, help="default: %(default)s")
 _option("--leave-one-out", help="predict each rated text from the others", **FLAG)
-_option("--kernel", metavar="NAME", help="default: bleu.char")
-told: Any = {"key": "--kernels", "dest": "kernels", "action": "append", "metavar": "NAME"}
-_option("--kernel", help="of neighbors; may be given several times", **told)
+_option("--kernel", help="default: bleu.char")
+_option("--kernel", key="--kernel:several", dest="kernels", action="append", help="of neighbors")
 _option("--tau", type=tau, help="similarity of a neighbor, or auto (default): chosen in training")
 _option("--min-neighbors", help="fewest neighbors (default: 5)", **FROM_1)
 _option("--max-share", type=float, help="most, as a share of all (default: 0.66)")
-said = "of the kernel, e.g. layer=10, wordnet=PATH or model=FOLDER; may be given several times"
-_option("--option", type=_of_kernel, action="append", metavar="NAME=VALUE", help=said)
 _option("--explain", nargs="?", const=5, help="add so many nearest rated texts (5)", **FROM_1)
 _option("--threads", help="default: all cores; of train-qe: 1", **FROM_1)
-# of comparisons and networks
 _option("--draws", default=2000, help="of the bootstrap (default: %(default)s)", **FROM_1)
 _option("--seed", default=0, type=partial(_whole, 0), help="default: %(default)s")
 _option("--repeats", default=5, help="of the folds (default: %(default)s)", **FROM_1)
 _option("--no-networks", help="leave out RNN-QE (minutes)", **FLAG)
-_option("--errors", help="learn from invented errors as well", **FLAG)
-_option("--width", default=96, help="of the network (default: %(default)s)", **FROM_1)
 
-RATED = "--ratings-format --column --repeated-ratings"
-FITTED = "--center-raters --kernel --tau --min-neighbors --max-share --option --threads"
-TRIED = "--kernels --draws --repeats --seed --threads --no-networks --out"
+READ = "--ratings-format --column --repeated-ratings"
+RATED = f"{READ} --center-raters"
+FITTED = "--kernel --tau --min-neighbors --max-share --threads"
+TRIED = "--kernel:several --draws --repeats --seed --threads --no-networks"
 WRITTEN = "--outputs-format --json --out"
 COMMANDS = {
-    compare: ("--ratings", f"{RATED} --center-raters --scale {TRIED}"),
+    compare: ("--ratings", f"{RATED} --scale {TRIED} --out:folder"),
     score: (
         "--ratings|--model --outputs|--leave-one-out",
         f"{RATED} --method {FITTED} --explain {WRITTEN}",
     ),
-    fit: ("--ratings --out", f"{RATED} {FITTED}"),
-    delta_bleu: ("--outputs --ratings", f"{RATED} --scale {WRITTEN}"),
-    train_qe: ("--ratings --out", f"{RATED} --scale --errors --width --seed --threads"),
+    fit: ("--ratings --out:model", f"{RATED} {FITTED}"),
+    delta_bleu: ("--outputs --ratings", f"{READ} --scale {WRITTEN}"),
+    train_qe: ("--ratings --out:model", f"{RATED} --scale --seed --threads"),
     qe: ("--outputs", f"--column --model {WRITTEN}"),
 }
 """Options that must be given (of those with | between them, one), and options that may be."""
@@ -128,18 +105,17 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"refless {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for run, (needed, others) in COMMANDS.items():
-        about, _, example = inspect.cleandoc(str(run.__doc__)).partition("\n\n")
+        about, _, rest = inspect.cleandoc(str(run.__doc__)).partition("\n\n")
         name = run.__name__.replace("_", "-")
-        command = commands.add_parser(name, help=about, description=about, epilog=example)
+        command = commands.add_parser(name, help=about, description=about)
+        command.epilog = f"{FILES}\n\n{rest}"
         command.formatter_class = argparse.RawDescriptionHelpFormatter
         command.set_defaults(run=run, fail=command.error)
-        groups = [(one.split("|"), True) for one in needed.split()]
-        groups += [([one], False) for one in others.split()]
-        for options, required in groups:
-            group = command.add_mutually_exclusive_group(required=required)
-            for option in options:
-                names, told = OPTIONS[option]
-                group.add_argument(*names, **told)
+        for one in [*needed.split(), *others.split()]:
+            group = command.add_mutually_exclusive_group(required=one in needed.split())
+            for option in one.split("|"):
+                names, more = OPTIONS[option]
+                group.add_argument(*names, **more)
     return parser
 
 
@@ -156,7 +132,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         print("\nrefless: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return 130  # as shells have it: 128 and the number of the signal
     except BrokenPipeError:
         # nobody reads on (`| head`); what is left would fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,15 +1,14 @@
 """``refless compare``."""
 
 from argparse import Namespace
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from refless.cli import files
-from refless.errors import KernelError, SettingError
-
-METEOR = "meteor.nltk35"
+from refless.errors import KernelError
 
 
 def compare(arguments: Namespace) -> None:
@@ -18,77 +17,60 @@ def compare(arguments: Namespace) -> None:
     --ratings has the columns text, quality; and, as far as there are any, context, mr, system,
     references (a JSON list), score_<name> (somebody else's score). --kernel may be given several
     times (default: bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found).
-    --out is a folder for tables and a report.
 
     example:
       refless compare --ratings rated.tsv --scale 1 5 --out comparison
-      # then open comparison/report.html
     """
-    own = files.ratings_of(arguments, arguments.scale)
+    own = files.ratings_of(arguments)
 
-    from refless.compare import evaluate
-    from refless.compare.predict import TRIVIAL, methods, why_not
+    from refless.compare import evaluate, report
     from refless.compare.read import of_own
-    from refless.compare.report import FILES, LEVEL, answer, command, warnings, write_comparison
 
-    for name in FILES if arguments.out else ():
-        files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
+    folder = Path(arguments.out or "")
+    for name in report.FILES if arguments.out else ():
+        files.check_out(str(folder / name), *(file.path for file in own.files))
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
-    names = [name for name, _ in methods(rated, settings) if name not in TRIVIAL]
-    least = round(2 / LEVEL) * sum(not why_not(name, rated, "texts") for name in names)
-    if settings.draws < least:
-        message = f"--draws is {settings.draws}, too few to correct p for all methods"
-        raise SettingError(message, remedy=f"give {least} or more")
     with files.progress("comparing") as step:
         found = evaluate.compare(rated, settings, step)
         if arguments.out:
-            sums = [file.sum for file in own.files]
-            write_comparison(rated, found, settings, arguments.out, sums)
-    print("\n".join(answer(rated, found)), flush=True)
-    for warning in warnings(rated, found):
+            report.write_comparison(rated, found, settings, folder)
+    print("\n".join(report.answer(rated, found)), flush=True)
+    for warning in report.warnings(rated, found):
         files.tell(f"warning: {warning}")
-    center = ["--center-raters"] if arguments.center_raters else []
-    files.tell(command(found, _how_read(arguments), center))
+    files.tell(report.command(found, _how_read(arguments)))
     if arguments.out:
-        files.tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
+        files.tell(f"written: {folder / 'report.html'}, and tables beside it")
 
 
 def _how_read(arguments: Namespace) -> list[str]:
     """The files, and the options without which the next command would read them otherwise."""
     told = [*arguments.ratings]
-    for name, theirs in arguments.column:
-        told += ["--column", f"{name}={theirs}"]
+    for pair in arguments.column:
+        told += ["--column", "=".join(pair)]
     if arguments.ratings_format:
         told += ["--ratings-format", arguments.ratings_format]
     if arguments.repeated_ratings != "refuse":
         told += ["--repeated-ratings", arguments.repeated_ratings]
-    return told
+    return [*told, "--center-raters"] if arguments.center_raters else told
 
 
 def _settings(arguments: Namespace) -> Any:
-    from refless.compare.predict import KERNELS, NEIGHBORS, NETWORKS, Settings, by_networks
+    from refless.compare.predict import KERNELS, NETWORKS, Settings, by_networks
     from refless.encoders import lacking
-    from refless.kernels.wordnet import find
+    from refless.kernels import wordnet
 
-    left_out: dict[tuple[str, str], str] = {}
-    kernels = tuple(dict.fromkeys(arguments.kernels or (*KERNELS, METEOR)))
+    kernels: dict[str, Any] = {kernel: {} for kernel in arguments.kernels or KERNELS}
+    if not arguments.kernels:
+        with suppress(KernelError):
+            wordnet.find()
+            kernels["meteor.nltk35"] = {}
     for kernel in kernels:
         if package := lacking(kernel):
             remedy = f"pip install {package}; in a clone of refless, make torch"
             raise KernelError(f"{kernel} needs {package}, which is not installed", remedy=remedy)
-    if not arguments.kernels:
-        try:
-            find()
-        except KernelError as error:
-            kernels, left_out[NEIGHBORS, METEOR] = KERNELS, error.message
-    networks = None
-    if arguments.no_networks:
-        left_out[NETWORKS, ""] = "--no-networks"
-    elif find_spec("torch") is None:
-        left_out[NETWORKS, ""] = "it needs torch, which is not installed"
-    else:
-        from refless.models.rnn_qe.own import How
-
-        networks = partial(by_networks, how=How(seed=arguments.seed), threads=arguments.threads)
     told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}
-    return Settings(kernels, left_out=left_out, networks=networks, **told)
+    if arguments.no_networks or find_spec("torch") is None:
+        why = "--no-networks" if arguments.no_networks else "it needs torch, which is not installed"
+        return Settings(kernels, left_out={(NETWORKS, ""): why}, **told)
+    networks = partial(by_networks, seed=arguments.seed, threads=arguments.threads)
+    return Settings(kernels, networks=networks, **told)

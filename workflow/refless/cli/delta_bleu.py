@@ -1,12 +1,14 @@
 """``refless delta-bleu``."""
 
 from argparse import Namespace
+from collections import Counter
 from typing import Any
 
 from refless import __version__
 from refless.cli import files
 from refless.data.own import Own
-from refless.data.rows import Faults, File
+from refless.data.rows import File, check
+from refless.errors import FormatError
 
 
 def delta_bleu(arguments: Namespace) -> None:
@@ -21,9 +23,11 @@ def delta_bleu(arguments: Namespace) -> None:
     """
     arguments.out = files.check_out(arguments.out, arguments.outputs, *arguments.ratings)
     rated = "quality" if arguments.scale else "weight"
-    low, high = arguments.scale or (-1, 1)
-    own = files.ratings_of(arguments, (low, high), rated=rated, need=["id", rated])
+    low, high = arguments.scale = arguments.scale or (-1, 1)
+    own = files.ratings_of(arguments, rated=rated, need=["id", rated])
     outputs = files.outputs_of(arguments, ["id"])
+    if not outputs.rows:
+        raise FormatError("has no rows", path=outputs.path, remedy="give it texts, one a row")
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
     weight = (2 * (own.texts["quality"] - low) / (high - low) - 1).round(12)
     references, weights = _by_output(outputs, own, weight)
@@ -42,26 +46,23 @@ def delta_bleu(arguments: Namespace) -> None:
 
 def _by_output(outputs: File, own: Own, weight: Any) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights; unrated ones are left out."""
-    faults = Faults()
-    faults.rows = {file.path: len(file.rows) for file in (outputs, *own.files)}
     names = outputs.columns.get("id") or list(map(str, range(1, len(outputs.rows) + 1)))
-    references: dict[str, list[str]] = {}
-    weights: dict[str, list[float]] = {}
-    for line, name in zip(outputs.lines, names, strict=True):
-        if not name or name in references:
-            faults.add(outputs.path, line, "id", "are empty, or stand there already", name)
-        references[name], weights[name] = [], []
+    references: dict[str, list[str]] = {name: [] for name in names}
+    weights: dict[str, list[float]] = {name: [] for name in names}
     texts = own.texts["id"], own.texts["text"], weight
-    for (path, line), name, text, value in zip(own.where, *texts, strict=True):
+    for (file, line), name, text, value in zip(own.where, *texts, strict=True):
         if name not in references:
             what = "are of no output: without a column id, outputs are numbered 1, 2, ..."
-            faults.add(path, line, "id", what, name)
+            file.fault(line, "id", what, name)
         elif value == value:
             references[name].append(text)
             weights[name].append(value)
+    there = Counter(names)
     for line, name in zip(outputs.lines, names, strict=True):
-        if not max(weights[name], default=0) > 0:
+        if not name or there[name] > 1:
+            outputs.fault(line, "id", "are empty, or there more than once", name)
+        elif not max(weights[name], default=0) > 0:
             what = "have no reference of positive weight: the middle of a scale weighs 0"
-            faults.add(outputs.path, line, "id", what, name)
-    faults.check()
+            outputs.fault(line, "id", what, name)
+    check([outputs, *own.files])
     return list(references.values()), list(weights.values())

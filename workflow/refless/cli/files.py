@@ -21,8 +21,9 @@ from refless.store.files import whole_file, writing
 _json = partial(json.dumps, ensure_ascii=False)
 
 
-def ratings_of(arguments: Namespace, scale: Sequence[float] | None = None, **more: Any) -> Own:
-    """What ``--ratings`` names; ``scale`` and ``more`` as of `refless.data.own.read_ratings`."""
+def ratings_of(arguments: Namespace, **more: Any) -> Own:
+    """What ``--ratings`` names; ``more`` as of `refless.data.own.read_ratings`."""
+    scale = getattr(arguments, "scale", None)
     if scale and not -LARGEST <= scale[0] < scale[1] <= LARGEST:
         message = f"--scale is {scale[0]:g} {scale[1]:g}"
         raise SettingError(message, remedy="give the lowest, then the highest")
@@ -121,8 +122,7 @@ def measures_line(found: Mapping[str, float | None]) -> str:
     """What `refless.statistics.agreement` found, for people."""
     values = (found[name] for name in ("pearson", "spearman", "mse", "mse_of_mean"))
     shown = ["undefined" if value is None else f"{value:.4g}" for value in values]
-    line = "Pearson {}; Spearman {}; squared error {}, of the mean rating {}"
-    return line.format(*shown)
+    return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*shown)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from refless.errors import KernelError
 
 NEIGHBORS, _, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
+Facts = dict[str, Any]
 Texts = list[str] | None  # to rate; None: the training texts, each from the others
-Found = tuple[dict[str, Any], dict[str, Any]]  # facts, and columns to add
 
 
 def score(arguments: Namespace) -> None:
@@ -26,9 +26,7 @@ def score(arguments: Namespace) -> None:
 
     example:
       refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
-      refless score --ratings rated.tsv --leave-one-out --json
       refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
-      tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --format lines
     """
     _check(arguments)
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model
@@ -68,27 +66,24 @@ def score(arguments: Namespace) -> None:
 
 def _check(arguments: Namespace) -> None:
     """Which options go together."""
-
-    def refuse(names: Sequence[str], why: str) -> None:
-        if given := [name for name in names if getattr(arguments, name) is not None]:
-            options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-            arguments.fail(f"{options}: {why}")
-
     if arguments.leave_one_out and len(files_of(arguments.ratings or [])) != 1:
         arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
+    refused = {}
     if arguments.model:
-        refuse((*SETTINGS, "center_raters"), "settled by refless fit")
+        refused = dict.fromkeys((*SETTINGS, "center_raters"), "settled by refless fit")
     if arguments.method != NEIGHBORS:
-        others = "option", "explain", "leave_one_out", "model"
-        refuse((*SETTINGS, *others), f"only for --method {NEIGHBORS}")
+        others = *SETTINGS, "explain", "leave_one_out", "model"
+        refused = dict.fromkeys(others, f"only for --method {NEIGHBORS}")
+    for name, why in refused.items():
+        if getattr(arguments, name) is not None:
+            arguments.fail(f"--{name.replace('_', '-')}: {why}")
 
 
-def _by_neighbors(arguments: Namespace, rated: Any, texts: Texts) -> Found:
+def _by_neighbors(arguments: Namespace, rated: Any, texts: Texts) -> tuple[Facts, Facts]:
     from refless.models.neighbors_file import load, signature_line
 
     if arguments.model:
-        told = dict(arguments.option or [])
-        model = load(arguments.model, threads=arguments.threads, options=told)
+        model = load(arguments.model, threads=arguments.threads)
     else:
         model = _fitted(arguments, rated)
     if texts is not None:
@@ -123,10 +118,9 @@ def _nearest(model: Any, texts: Texts, number: int) -> list[list[dict[str, Any]]
 
 def _among_neighbors(model: Any, texts: Texts) -> int:
     """How many texts have their own text, in any spelling, among their nearest neighbors."""
-    asked = None if texts is None else _seen(texts, model.texts_)
-    known = np.array([wording(text) for text in model.texts_], object)
-    own = known if asked is None else np.array([wording(text) for text in asked], object)
-    rows, similarity = model.nearest(asked)
+    asked = model.texts_ if texts is None else _seen(texts, model.texts_)
+    known, own = (np.array([*map(wording, some)], object) for some in (model.texts_, asked))
+    rows, similarity = model.nearest(None if texts is None else asked)
     same = (known[rows] == own[:, None]) & (similarity >= model.tau_)
     return int(same.any(axis=1).sum())
 
@@ -137,7 +131,7 @@ def _seen(texts: Sequence[str], training: Sequence[str]) -> list[str]:
     return [text for text in texts if wording(text) in known]
 
 
-def _by_ridge(method: str, rated: Any, given: File) -> Found:
+def _by_ridge(method: str, rated: Any, given: File) -> tuple[Facts, Facts]:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from refless.models.baselines import RidgeTfidf, SystemRidge
     from refless.models.neighbors_file import data_sum
@@ -167,9 +161,7 @@ def fit(arguments: Namespace) -> None:
       refless fit --ratings rated.tsv --out rated.model
       refless score --model rated.model --outputs mine.tsv --out predicted.tsv
     """
-    out = files.check_out(arguments.out, *arguments.ratings)
-    if out is None:
-        arguments.fail("a model goes to a file: --out FILE")
+    out = files.check_out(arguments.out, *arguments.ratings) or arguments.fail("name a file: --out")
     rated = files.rated(files.ratings_of(arguments))
 
     from refless.models.neighbors_file import save, signature_line
@@ -186,8 +178,7 @@ def _fitted(arguments: Namespace, rated: Any) -> Any:
 
     given = {name: getattr(arguments, name) for name in SETTINGS}
     settings = {"tau": "auto"} | {name: own for name, own in given.items() if own is not None}
-    told = dict(arguments.option or [])
-    model = NeighborsRegressor(**settings, options=told, threads=arguments.threads)
+    model = NeighborsRegressor(**settings, threads=arguments.threads)
     texts = rated["text"].tolist()
     _require_readable(model.kernel, texts)
     with files.progress("choosing tau") as step:

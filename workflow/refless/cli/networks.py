@@ -22,21 +22,19 @@ def train_qe(arguments: Namespace) -> None:
     out = files.check_out(arguments.out, *arguments.ratings)
     if out is None or out.suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
-    texts = files.rated(files.ratings_of(arguments, arguments.scale))
+    texts = files.rated(files.ratings_of(arguments))
 
     from refless.compare.read import answers_of
     from refless.models.rnn_qe.own import How, fit
     from refless.models.rnn_qe.saved import save_model
 
-    answers, quality = answers_of(texts), texts["quality"].to_numpy(float)
-    how = How(arguments.width, bool(arguments.errors), arguments.seed)
-    told = answers, quality, how, arguments.scale, arguments.threads or 1
+    (column, answers), quality = answers_of(texts), texts["quality"].to_numpy(float)
+    told = answers, quality, How(seed=arguments.seed), arguments.scale, arguments.threads or 1
     try:
         model = fit(texts["text"].tolist(), *told)
     except FormatError as error:
         path = ", ".join(arguments.ratings)
         raise FormatError(error.message, path=path, remedy=error.remedy) from error
-    column = "mr" if "mr" in texts and texts["mr"].tolist() == answers else "context"
     save_model(replace(model, about={**model.about, "column": column}), out)
     ends = f"{model.scale.low:g} to {model.scale.high:g}"
     read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"
@@ -62,14 +60,12 @@ def qe(arguments: Namespace) -> None:
     model, given = load_model(arguments.model or shipped_model()), outputs.columns
     meanings = [""] * len(given["text"])
     if model.reads_meanings:
-        names = str(model.about.get("column", "mr")), "mr", "context"
+        names = model.about.get("column"), "mr", "context"
         column = next((name for name in names if name in given), "")
         if not column:
             message = "has no column mr or context, which the model was trained with"
             raise FormatError(message, path=outputs.path, remedy="add it")
         meanings = given[column]
-        if blank := sum(not one.strip() for one in meanings):
-            files.tell(f"warning: {blank} of {len(meanings)} texts have no {column}")
     try:
         rated = model.rate(meanings, given["text"])
     except FormatError as error:

@@ -11,16 +11,18 @@ from scipy.special import ndtr
 
 from refless.compare import predict
 from refless.compare.measures import Draws, averaged, measured
-from refless.compare.predict import NEIGHBORS, NETWORKS, TRIVIAL, Key, Settings
-from refless.compare.read import Rated, Split, repeated
-from refless.kernels import unread
-from refless.models.baselines import RidgeTfidf
+from refless.compare.predict import NEIGHBORS, NETWORKS, TRIVIAL, Settings, label, why_not
+from refless.compare.read import Rated, Split, all_splits
+from refless.errors import SettingError
+from refless.models.baselines import Ngrams, RidgeTfidf
 from refless.statistics import interval, ratings_saved
 
 Array = np.ndarray
 
 Row = tuple[str, str, str]
 """Split, method, kernel."""
+LEVEL = 0.05
+"""Of significance, after the correction."""
 LEAST_P = 1e-4
 """Tails of a normal distribution are not believed further out."""
 MEANS = ("mse", "mse_of_mean", "coverage", "pairwise_accuracy")
@@ -38,23 +40,14 @@ is the mean; the share of all ratings from which on a number is no point of its 
 
 @dataclass
 class Comparison:
-    """What was found.
+    """What was found."""
 
-    table : `COLUMNS`, a row for each split, method and kernel, also for what is left out; errors
-        in the user's unit, squared
-    predictions : a row a text, split and repeat: ``row`` of the input, ``split``, ``repeat``,
-        ``fold``, ``quality`` and a column for each method, empty where it abstains
-    draws : the measures of each row, averaged over its repeats
-    rivals : the best trivial method of each split, by `strongest`
-    unread : what is said of kernels that read most of the texts as empty
-    """
-
-    table: pd.DataFrame
+    table: pd.DataFrame  # `COLUMNS`, a row for each split, method and kernel, also if left out
+    # a row a text, split and repeat, with a column for each method, empty where it abstains
     predictions: pd.DataFrame
-    draws: dict[Row, Draws]
+    draws: dict[Row, Draws]  # averaged over repeats
     splits: dict[str, list[Split]]  # repeats of each split that there is
-    rivals: dict[str, Row | None]
-    unread: list[str]
+    unread: list[str]  # why kernels are left out
 
     @property
     def order(self) -> list[str]:
@@ -64,63 +57,53 @@ class Comparison:
 
 def compare(
     rated: Rated,
-    settings: Settings | None = None,
+    settings: Settings,
     step: Callable[[int, int, str], None] = lambda done, number, what: None,
 ) -> Comparison:
-    """Compare every method on rated texts.
-
-    ``step`` is called before each piece of work with how many are done, how many there are, and
-    what comes next.
-
-    Raises KernelError: a kernel that cannot be computed here.
-    """
-    settings = settings or Settings()
-    splits = repeated(rated, settings.seed, settings.repeats)
+    """Compare every method on rated texts; ``step`` is told how many are done, how many there are,
+    and what comes next. Raises KernelError: a kernel cannot be computed here. Raises SettingError:
+    too few draws."""
+    splits = all_splits(rated, settings.seed, settings.repeats)
     every = [split for own in splits.values() for split in own]
-    unreadable = _unreadable(rated, settings.kernels)
-    left_out = {**settings.left_out, **unreadable}
     methods = predict.methods(rated, settings)
-    methods = {key: make for key, make in methods.items() if key not in left_out}
-    columns: dict[tuple[str, int], dict[str, Any]] = {}
+    reasons = {}
+    for name, (method, kernel) in product(splits, dict.fromkeys([*methods, *settings.left_out])):
+        reasons[name, method, kernel] = why_not(method, kernel, rated, settings, name)
+    tried = [key for key in methods if not reasons["texts", *key]]
+    least = round(2 / LEVEL) * sum(method not in TRIVIAL for method, _ in tried)
+    if settings.draws < least:
+        message = f"{settings.draws} draws are too few to correct p for all methods"
+        raise SettingError(message, remedy=f"give {least} draws or more")
+    frames, quality = {}, rated.in_unit(rated.quality)
     for split in every:
         own = {"row": rated.rows, "split": split.name, "repeat": split.repeat, "fold": split.fold}
-        columns[split.name, split.repeat] = own | {"quality": rated.in_unit(rated.quality)}
+        frames[split.name, split.repeat] = pd.DataFrame({**own, "quality": quality})
     parts: dict[Row, list[Draws]] = {}
-    for number, (key, make) in enumerate(methods.items()):
-        step(number, len(methods), predict.label(*key))
-        asked = [split for split in every if not predict.why_not(key[0], rated, split.name)]
+    for number, key in enumerate(tried):
+        step(number, len(tried), label(*key))
+        asked = [split for split in every if not reasons[split.name, *key]]
         if key[0] == NETWORKS:
             asked = [split for split in asked if split.repeat == 0]
-        made = [*zip(make(asked), asked, strict=True)]
         told = settings.draws, settings.seed, rated.scores.get(key[0])
-        for name in splits:
-            found = [(estimate, split) for estimate, split in made if split.name == name]
-            if all(np.isnan(estimate).all() for estimate, _ in found):
-                continue
-            parts[name, *key] = [measured(own, rated, split, *told) for own, split in found]
-            for estimate, split in found:
-                column = ":".join(filter(None, key))
-                columns[name, split.repeat][column] = rated.in_unit(estimate)
+        for split, estimate in zip(asked, methods[key](asked), strict=True):
+            found = measured(estimate, rated, split, *told)
+            parts.setdefault((split.name, *key), []).append(found)
+            column = ":".join(filter(None, key))
+            frames[split.name, split.repeat][column] = rated.in_unit(estimate)
     draws = {row: averaged(own) for row, own in parts.items()}
-    rivals = {name: strongest(name, draws) for name in splits}
-    rows = []
-    for name, key in product(splits, [*methods, *left_out]):
-        row: dict[str, Any] = {"method": key[0], "kernel": key[1], "split": name, "n": len(rated)}
-        row["reason"] = left_out.get(key) or predict.why_not(key[0], rated, name)
-        if (name, *key) in parts:
-            row |= _numbers((name, *key), parts, rivals[name])
-        elif not row["reason"]:
-            row["reason"] = "it has no estimate for any text"
-        rows.append(row)
-    predictions = pd.concat(map(pd.DataFrame, columns.values()), ignore_index=True)
-    table, empty = pd.DataFrame(rows, columns=COLUMNS), list(unreadable.values())
-    return Comparison(table, predictions, draws, splits, rivals, empty)
-
-
-def _unreadable(rated: Rated, kernels: Sequence[str]) -> dict[Key, str]:
-    """Kernels that cannot read most of the texts, and why."""
-    found = {(NEIGHBORS, kernel): unread(kernel, rated.texts) for kernel in kernels}
-    return {key: said for key, (number, said) in found.items() if 2 * number > len(rated)}
+    draws = {row: own for row, own in draws.items() if own["coverage"][0] > 0}
+    table = []
+    for row, reason in reasons.items():
+        cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), row, strict=True))
+        if row in draws:
+            cells |= _numbers(row, parts, strongest(row[0], draws))
+        else:
+            reason = reason or "it has no estimate for any text"
+        table.append({**cells, "n": len(rated), "reason": reason})
+    known = [frame.dropna(axis=1, how="all") for frame in frames.values()]
+    predictions = pd.concat(known, ignore_index=True)
+    unread = {reason: None for row, reason in reasons.items() if row[1] == NEIGHBORS and reason}
+    return Comparison(pd.DataFrame(table, columns=COLUMNS), predictions, draws, splits, [*unread])
 
 
 def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
@@ -180,7 +163,7 @@ def learning_curve(rated: Rated, found: Comparison, settings: Settings) -> pd.Da
     """Pearson's r of ridge regression for 25, 50, 100, ... ``ratings`` in training, with its
     interval, under the first repeat of the main split; the last point is from all of them."""
     main = found.order[0]
-    split, n, ridge = found.splits[main][0], len(rated), RidgeTfidf(rated.ngrams)
+    split, n, ridge = found.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
     generator = np.random.default_rng(settings.seed + 1)
     sizes, points, size = np.bincount(split.fold), {}, FIRST
     while size < NEAR * (n - sizes.max()):

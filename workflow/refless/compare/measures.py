@@ -5,7 +5,7 @@ of estimates and ratings are taken off, since a training mean falls as the ratin
 rise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -40,10 +40,10 @@ def measured(
     if score is not None:
         ranked = np.where(np.isnan(score), training_mean(score, split.fold), score)
     x, y = centred(ranked, fold), centred(quality, fold)
-    pearson = _pearson(x, y, unit, fold)
 
     def correlations(weights: Array) -> Array:
-        return np.stack([pearson(weights), weighted_spearman(x, y, weights, unit)])
+        rho = weighted_spearman(x, y, weights, unit)
+        return np.stack([_pearson(x, y, unit, fold, weights), rho])
 
     once = np.ones((1, len(drawn)), np.uint16)
     blocks = draw_blocks(drawn, draws, seed) if rated.same.max() + 1 >= ENOUGH_UNITS else []
@@ -81,27 +81,23 @@ def averaged(parts: Sequence[Draws]) -> Draws:
     return found
 
 
-def _pearson(x: Array, y: Array, unit: Array, group: Array) -> Callable[[Array], Array]:
-    """What gives Pearson's r without the means of groups under weights (draws, units), shape
-    (draws,), by sums over units; NaN where nothing is left that varies."""
+def _pearson(x: Array, y: Array, unit: Array, group: Array, weights: Array) -> Array:
+    """Pearson's r without the means of groups under weights (draws, units), shape (draws,), by sums
+    over units; NaN where nothing is left that varies."""
     shape = int(unit.max()) + 1, int(group.max()) + 1
     by_group = [csr_array((values, (unit, group)), shape) for values in (np.ones(len(x)), x, y)]
     products = np.zeros((shape[0], 3))
     np.add.at(products, unit, np.stack([x * x, y * y, x * y], axis=1))
-
-    def pearson(weights: Array) -> Array:
-        drawn = weights.astype(np.float64)
-        size, of_x, of_y = (drawn @ sums for sums in by_group)
-        xx, yy, xy = (drawn @ products).T
-        size = np.maximum(size, 1)
-        left_x = xx - (of_x * of_x / size).sum(axis=1)
-        left_y = yy - (of_y * of_y / size).sum(axis=1)
-        both = xy - (of_x * of_y / size).sum(axis=1)
-        there = (left_x > NOISE * xx) & (left_y > NOISE * yy)
-        product = np.where(there, left_x * left_y, 1)
-        return np.where(there, both / np.sqrt(product), np.nan)
-
-    return pearson
+    drawn = weights.astype(np.float64)
+    size, of_x, of_y = (drawn @ sums for sums in by_group)
+    xx, yy, xy = (drawn @ products).T
+    size = np.maximum(size, 1)
+    left_x = xx - (of_x * of_x / size).sum(axis=1)
+    left_y = yy - (of_y * of_y / size).sum(axis=1)
+    both = xy - (of_x * of_y / size).sum(axis=1)
+    there = (left_x > NOISE * xx) & (left_y > NOISE * yy)
+    product = np.where(there, left_x * left_y, 1)
+    return np.where(there, both / np.sqrt(product), np.nan)
 
 
 def _pairs(ranked: Array, rated: Rated, split: Split) -> float:

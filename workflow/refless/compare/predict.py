@@ -5,21 +5,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from refless.compare.read import Rated, Split
 from refless.data.wording import wording
-from refless.kernels import group_sums
+from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
-from refless.models.baselines import Constant, Line, Lookup, RidgeTfidf, SystemRidge
+from refless.models.baselines import Constant, Line, Lookup, Ngrams, RidgeTfidf, SystemRidge
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
 from refless.models.rnn_qe.meaning import TEXT, kind_of
-
-if TYPE_CHECKING:
-    from refless.models.rnn_qe.own import How
 
 Array = np.ndarray
 
@@ -32,7 +29,6 @@ MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
 WORDS = 50
 """The last words of a context that RNN-QE reads; the authors' code reads as many of a text."""
-
 
 NEIGHBORS, NETWORKS, COMBINED = "neighbors", "rnn_qe", "combined"
 TRIVIAL = {
@@ -61,8 +57,6 @@ NEEDS = {
 }
 """Method -> what of `Rated` must be there."""
 
-Key = tuple[str, str]
-"""Method, and kernel or an empty string."""
 Method = Callable[[Sequence[Split]], Iterable[Array]]
 """From splits to estimates in each, float64 (n,), NaN where the method abstains."""
 
@@ -71,12 +65,12 @@ Method = Callable[[Sequence[Split]], Iterable[Array]]
 class Settings:
     """What decides a comparison, besides the texts."""
 
-    kernels: Sequence[str] = KERNELS  # of neighbors
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # kernel -> its own
+    kernels: Mapping[str, Mapping[str, Any]]  # of neighbors, each with its options
     draws: int = 2000  # of the bootstrap
     seed: int = 0  # of draws and folds
-    repeats: int = 5  # of the folds, at most: see `refless.compare.read.repeated`
-    left_out: Mapping[Key, str] = field(default_factory=dict)  # why a method is not tried
+    repeats: int = 5  # of the folds, at most: see `refless.compare.read.all_splits`
+    # method and kernel, or an empty string -> why it is not tried
+    left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
     threads: int | None = None
     # what makes RNN-QE's estimates, of the first repeat; None: not tried
     networks: Callable[[Rated, Split], Array] | None = None
@@ -88,17 +82,22 @@ def label(method: str, kernel: str = "") -> str:
     return f"{name} ({kernel})" if kernel else name
 
 
-def why_not(method: str, rated: Rated, split: str) -> str:
-    """Why a method cannot be tried in a split: a sentence, or nothing."""
+def why_not(method: str, kernel: str, rated: Rated, settings: Settings, split: str) -> str:
+    """Why a method is not tried in a split: a sentence, or nothing."""
+    if reason := settings.left_out.get((method, kernel)):
+        return reason
+    if method == NEIGHBORS:
+        lost, said = unread(kernel, rated.texts)
+        return said if 2 * lost > len(rated) else ""
     if method in NEEDS and getattr(rated, NEEDS[method]) is None:
         return f"the ratings have no {NEEDS[method]}"
     new = method == "ridge_system" and split == "systems"
     return "a new system has no ratings yet" if new else ""
 
 
-def methods(rated: Rated, settings: Settings) -> dict[Key, Method]:
-    """Every method, in the table's order."""
-    texts = rated.texts
+def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
+    """Every method, by its name and kernel, in the table's order."""
+    texts, ngrams = rated.texts, Ngrams(rated.texts)
     pairs = [] if rated.system is None else list(zip(rated.system, texts, strict=True))
     models = {
         "constant": (Constant(), texts),
@@ -108,16 +107,18 @@ def methods(rated: Rated, settings: Settings) -> dict[Key, Method]:
         "lookup": (Lookup(), [wording(text) for text in rated.slots or texts]),
         "system_mean": (Lookup(), rated.system),
         "context_mean": (Lookup(), rated.context),
-        "ridge": (RidgeTfidf(rated.ngrams), texts),
-        "ridge_system": (SystemRidge(rated.ngrams), pairs),
+        "ridge": (RidgeTfidf(ngrams), texts),
+        "ridge_system": (SystemRidge(ngrams), pairs),
     }
-    found: dict[Key, Method] = {}
+    found: dict[tuple[str, str], Method] = {}
     for name, (model, seen) in models.items():
         found[name, ""] = partial(map, partial(fitted, model, seen, rated))
     for kernel in settings.kernels:
         found[NEIGHBORS, kernel] = partial(by_neighbors, kernel, settings, rated)
+    every = [*texts, *(text for own in rated.references or [] for text in own)]
+    words = Texts(list(map(tokenize, every)), max_order=2)
     for name in ("bleu", "delta_bleu"):
-        found[name, ""] = partial(against_references, name, rated)
+        found[name, ""] = partial(map, partial(against_references, name, words, rated))
     if settings.networks is not None:
         found[NETWORKS, ""] = partial(map, partial(settings.networks, rated))
     for name, score in rated.scores.items():
@@ -143,8 +144,7 @@ def by_neighbors(
 ) -> list[Array]:
     """BLEU Neighbors; each pair of texts is compared once."""
     told = kernel, rated.texts, rated.texts, rated.quality, TAUS, [one.fold for one in splits]
-    options = settings.options.get(kernel, {})
-    sums = group_sums(*told, threads=settings.threads, **options)
+    sums = group_sums(*told, threads=settings.threads, **settings.kernels[kernel])
     return [neighbors(rated, one, *own) for one, own in zip(splits, sums, strict=True)]
 
 
@@ -188,38 +188,31 @@ def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Array
     return estimate
 
 
-def against_references(method: str, rated: Rated, splits: Sequence[Split]) -> list[Array]:
+def against_references(method: str, words: Texts, rated: Rated, split: Split) -> Array:
     """BLEU against the references, or ΔBLEU with the rated texts of the context as well, and a line
-    from it to ratings.
+    from it to ratings; ``words`` are of all texts and then of all references.
 
     References weigh 1, a rated text what its rating says: -1 at the lowest, 1 at the highest. A
     text's fold is its owner, so no text is scored against its own fold, or itself.
     """
-    if not splits:
-        return []
     n, others = len(rated), rated.references or []
     whose = np.repeat(np.arange(len(others)), [len(own) for own in others])
-    every = [*rated.texts, *(text for own in others for text in own)]
-    texts = Texts([tokenize(text) for text in every], max_order=2)
     item = np.arange(n)
     if method == "delta_bleu" and rated.context is not None:
         item = rated.context
     weight = np.append(2 * rated.quality - 1, np.ones(len(whose)))
-    made = []
-    for split in splits:
-        owner = np.append(split.fold, np.full(len(whose), NOBODY))
-        side = Rows(np.arange(len(every)), owner, np.append(item, item[whose]))
-        asking = Rows(np.arange(n), split.fold, item)
-        found = texts.statistics(asking, side, weight, split.folds)
-        # without a reference of positive weight there is none
-        score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
-        estimate = np.full(n, np.nan)
-        for k in range(split.folds):
-            training, asked = split.fold != k, split.fold == k
-            line = Line().fit(score[training, 1 + k], rated.quality[training])
-            estimate[asked] = line.predict(score[asked, 0])
-        made.append(estimate)
-    return made
+    owner = np.append(split.fold, np.full(len(whose), NOBODY))
+    side = Rows(np.arange(len(weight)), owner, np.append(item, item[whose]))
+    asking = Rows(np.arange(n), split.fold, item)
+    found = words.statistics(asking, side, weight, split.folds)
+    # without a reference of positive weight there is none
+    score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
+    estimate = np.full(n, np.nan)
+    for k in range(split.folds):
+        training, asked = split.fold != k, split.fold == k
+        line = Line().fit(score[training, 1 + k], rated.quality[training])
+        estimate[asked] = line.predict(score[asked, 0])
+    return estimate
 
 
 def combined(rated: Rated, split: Split) -> Array:
@@ -238,14 +231,14 @@ def combined(rated: Rated, split: Split) -> Array:
     return np.where(np.isnan(every).all(axis=1), np.nan, estimate)
 
 
-def by_networks(rated: Rated, split: Split, how: "How", threads: int | None = None) -> Array:
+def by_networks(rated: Rated, split: Split, seed: int, threads: int | None = None) -> Array:
     """RNN-QE's estimates in [0, 1], float64 (n,), by networks trained anew for each fold, as by
     ``refless train-qe``: the next fold chooses the pass that predicts, and the others are trained
     on, so nothing is chosen on the texts that are estimated. Needs torch."""
     from refless.models.rnn_qe import data, own
     from refless.models.rnn_qe.scale import Scale
 
-    answers, scale = rated.answers or [], Scale(0.0, 1.0)
+    answers, scale, how = rated.answers or [], Scale(0.0, 1.0), own.How(seed=seed)
     kind = kind_of(answers)
     if kind == TEXT:
         answers = [" ".join(answer.split()[-WORDS:]) for answer in answers]

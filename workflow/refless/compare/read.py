@@ -13,7 +13,6 @@ from refless.data.own import Own
 from refless.data.sources import mr
 from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
-from refless.models.baselines import Ngrams
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.statistics import drawn_together, drawn_whole
@@ -72,11 +71,6 @@ class Rated:
         return low + (high - low) * quality
 
     @cached_property
-    def ngrams(self) -> Ngrams:
-        """The n-grams of all texts, counted once for every fold."""
-        return Ngrams(self.texts)
-
-    @cached_property
     def drawn(self) -> tuple[Array, Array]:
         """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
         each text belongs to, int64 (n,)."""
@@ -123,7 +117,7 @@ def rated_of(
     if "references" in own:
         listed = [json.loads(one) if isinstance(one, str) else one for one in own["references"]]
         references = listed if any(listed) else None
-    answers = answers_of(own)
+    _, answers = answers_of(own)
     if (kind := kind_of(answers)) == TEXT:
         context = group = numbered(answers, apart=True)
         if "context_id" in own:
@@ -153,12 +147,12 @@ def rated_of(
     )
 
 
-def answers_of(texts: pd.DataFrame) -> list[str]:
-    """What each text answers: its ``mr``, if that column says anything, else its ``context``."""
+def answers_of(texts: pd.DataFrame) -> tuple[str, list[str]]:
+    """What each text answers, and its column: ``mr``, if that says anything, else ``context``."""
     for name in ("mr", "context"):
         if name in texts and (found := texts[name].fillna("").astype(str)).str.strip().any():
-            return list(found)
-    return [""] * len(texts)
+            return name, list(found)
+    return "", [""] * len(texts)
 
 
 def rater_agreement(ratings: pd.DataFrame) -> Raters:
@@ -206,30 +200,26 @@ class Split(NamedTuple):
         return int(self.fold.max()) + 1
 
 
-def repeated(rated: Rated, seed: int, most: int) -> dict[str, list[Split]]:
-    """Each split that the data allow, with folds made anew up to ``most`` times, each time with
-    other texts together: where each system is a fold, there is one way."""
-    ways: dict[str, dict[bytes, Split]] = {}
-    for repeat in range(max(1, min(most, TEXTS // len(rated)))):
-        for split in all_splits(rated, [seed, repeat] if repeat else seed):
-            own = ways.setdefault(split.name, {})
+def all_splits(rated: Rated, seed: int = 0, repeats: int = 1) -> dict[str, list[Split]]:
+    """The splits that the data allow: by texts, systems, contexts; with folds made anew up to
+    ``repeats`` times, each time with other texts together: where each system is a fold, there is
+    one way."""
+    found: dict[str, dict[bytes, Split]] = {}
+    for repeat in range(max(1, min(repeats, TEXTS // len(rated)))):
+        generator = np.random.default_rng([seed, repeat] if repeat else seed)
+        folds = {"texts": in_folds(rated.same, FOLDS, generator)}
+        if rated.system is not None and _parted(rated.system):
+            systems = int(rated.system.max()) + 1
+            few = systems <= MOST_SYSTEMS
+            fold = np.arange(systems) if few else generator.permutation(systems) % FOLDS
+            folds["systems"] = fold[rated.system]
+        if rated.group is not None and _parted(rated.group):
+            folds["contexts"] = in_folds(rated.group, FOLDS, generator)
+        for name, fold in folds.items():
+            own = found.setdefault(name, {})
             # the same for folds that differ in their numbers alone
-            own.setdefault(numbers(split.fold).tobytes(), split._replace(repeat=len(own)))
-    return {name: list(own.values()) for name, own in ways.items()}
-
-
-def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> list[Split]:
-    """The splits that the data allow: by texts, systems, contexts."""
-    generator = np.random.default_rng(seed)
-    found = [Split("texts", in_folds(rated.same, FOLDS, generator))]
-    if rated.system is not None and _parted(rated.system):
-        systems = int(rated.system.max()) + 1
-        few = systems <= MOST_SYSTEMS
-        fold = np.arange(systems) if few else generator.permutation(systems) % FOLDS
-        found.append(Split("systems", fold[rated.system]))
-    if rated.group is not None and _parted(rated.group):
-        found.append(Split("contexts", in_folds(rated.group, FOLDS, generator)))
-    return found
+            own.setdefault(numbers(fold).tobytes(), Split(name, fold, len(own)))
+    return {name: list(own.values()) for name, own in found.items()}
 
 
 def _parted(group: Array) -> bool:

@@ -1,10 +1,5 @@
-"""What a comparison says: the sentences of `refless compare`, and its files.
-
-Of the methods that read the text, and somebody else's scores, the one with the greatest Pearson's
-r is tested against the best trivial method by a paired bootstrap; p is multiplied by the number of
-methods that it is the best of. No file holds a text, a time or a path: the same ratings, settings
-and seed give the same bytes.
-"""
+"""What a comparison says: the sentences of `refless compare`, and its files, in which there is no
+text, no time and no path: the same ratings, settings and seed give the same bytes."""
 
 import base64
 import io
@@ -18,19 +13,18 @@ import pandas as pd
 from jinja2 import Template
 
 from refless import __version__
-from refless.compare.evaluate import Comparison, learning_curve
+from refless.compare.evaluate import LEVEL, Comparison, learning_curve, strongest
 from refless.compare.predict import NETWORKS, TRIVIAL, Settings, label
 from refless.compare.read import Rated
 from refless.store.files import json_text, write_together
 
-LEVEL = 0.05
 FEW_SYSTEMS = 10
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 TABLES = ("comparison.csv", "predictions.csv", "learning_curve.csv")
 FILES = (*TABLES, "comparison.json", "report.html")
 SHOWN = [
-    *("pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
+    *("method", "pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
     *("coverage", "ratings_saved", "reason"),
 ]
 """Columns of the page."""
@@ -39,9 +33,9 @@ DIGITS = "%.6g"
 
 
 def verdict(found: Comparison, split: str) -> dict[Any, Any]:
-    """By the rule at the top of this module, the row of the best method, with how many ``methods``
-    it is the best of, p ``corrected`` for them, and whether it is ``shown`` to be ahead; empty
-    where no method ranks the texts."""
+    """The row of the method with the greatest Pearson's r, of those that are not trivial; with how
+    many ``methods`` it is the best of, p ``corrected`` for them, and whether it is ``shown`` to be
+    ahead of the best trivial one; empty where no method ranks the texts."""
     table = found.table[found.table["split"] == split]
     tried = table[~table["method"].isin(TRIVIAL) & table["pearson"].notna()]
     if tried.empty:
@@ -86,7 +80,7 @@ def _far(rated: Rated) -> str:
 
 
 def _said(found: Comparison, split: str) -> str:
-    own, rival = verdict(found, split), found.rivals[split]
+    own, rival = verdict(found, split), strongest(split, found.draws)
     texts = f"({found.table['n'][0]:,} texts)"
     if not own:
         return f"new {split}: no method ranks these texts {texts}."
@@ -111,22 +105,19 @@ def _shown(row: Mapping[str, float], name: str) -> str:
     return f"{value:.2f}" + ("" if np.isnan(low) else f" ({low:.2f}, {high:.2f})")
 
 
-def command(found: Comparison, ratings: Sequence[str], score: Sequence[str]) -> str:
-    """The next command, ready to copy.
-
-    ratings : the files, and how every command reads them; score : options of ``refless score``
-    """
+def command(found: Comparison, told: Sequence[str]) -> str:
+    """The next command, ready to copy; ``told`` are the files, and how they are read."""
     shown = [own for name in found.order if (own := verdict(found, name)) and own["shown"]]
     if not shown:
         return "next: rate more texts, and compare again"
     split, method, kernel = (shown[0][name] for name in ("split", "method", "kernel"))
     first = "next:" if split == found.order[0] else f"next, for new {split} alone:"
     if method == NETWORKS:
-        return f"{first} refless train-qe --ratings {shlex.join(ratings)} --out mine.npz"
+        return f"{first} refless train-qe --ratings {shlex.join(told)} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
-        how = ["--kernel", kernel] if kernel else ["--method", method]
-        told = shlex.join([*ratings, *score, *how])
-        return f"{first} refless score --ratings {told} --outputs NEW.tsv --out rated.tsv"
+        how = f"--kernel {kernel}" if kernel else f"--method {method}"
+        ratings = f"{shlex.join(told)} {how}"
+        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out rated.tsv"
     return f"{first} rate new texts by {label(method)}"
 
 
@@ -146,48 +137,36 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     return said
 
 
-def write_comparison(
-    rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Sequence[str]
-) -> None:
-    """Write `FILES`, or none of them; ``sums`` are the SHA-256 of the inputs. Raises OutputError: a
-    file cannot be written."""
+def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder: Path) -> None:
+    """Write `FILES`, or none of them. Raises OutputError: a file cannot be written."""
     said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
     record = {
         "refless": __version__,
-        "inputs": list(sums),
         "scale": list(rated.scale),
-        "raters": None if rated.raters is None else rated.raters._asdict(),
-        "settings": {
-            **{name: getattr(settings, name) for name in ("kernels", "draws", "seed")},
-            "repeats": {name: len(own) for name, own in found.splits.items()},
-        },
+        "kernels": list(settings.kernels),
+        "draws": settings.draws,
+        "seed": settings.seed,
+        "repeats": {name: len(own) for name, own in found.splits.items()},
         "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
         **said,
     }
-    curve = learning_curve(rated, found, settings)
-    views = {f"new {name}": _view(found.table, name) for name in found.order}
-    views["learning curve of ridge"] = _html(curve)
+    views = {name: _view(found.table, name) for name in found.order}
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
     files = {
         "comparison.json": json_text(record),
         "report.html": page.render(**said, views=views, picture=_picture(found)),
     }
-    for name, table in zip(TABLES, (found.table, found.predictions, curve), strict=True):
+    tables = found.table, found.predictions, learning_curve(rated, found, settings)
+    for name, table in zip(TABLES, tables, strict=True):
         files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
-    write_together({Path(folder) / name: text for name, text in files.items()})
+    write_together({folder / name: text for name, text in files.items()})
 
 
 def _view(table: pd.DataFrame, split: str) -> str:
     """The rows of a split as HTML, the best first."""
     own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
-    shown = own[SHOWN]
-    shown.insert(0, "method", list(map(label, own["method"], own["kernel"])))
-    return _html(shown)
-
-
-def _html(table: pd.DataFrame) -> str:
-    shown = table.rename(columns=lambda name: name.replace("_", " "))
-    return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+    own["method"] = list(map(label, own["method"], own["kernel"]))
+    return own[SHOWN].to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
 
 
 def _picture(found: Comparison) -> str:

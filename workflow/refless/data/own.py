@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.data.rows import Faults, File, files_of, read_file, shorten
+from refless.data.rows import File, check, files_of, read_file, shorten
 from refless.data.wording import numbers, wording
 from refless.errors import FormatError
 
@@ -107,7 +107,7 @@ def _reader(column: str) -> Callable[[Any], Any]:
 
 
 def _read_columns(
-    file: File, read: Iterable[str], need: Iterable[str], columns: Mapping[str, str], faults: Faults
+    file: File, read: Iterable[str], need: Iterable[str], columns: Mapping[str, str]
 ) -> None:
     """Read columns of a file, and find its bad rows.
 
@@ -131,6 +131,8 @@ def _read_columns(
         message = f"not there, or there twice: {asked}; the columns are: {there}"
         told = " ".join(f"--column {name}=NAME" for name in lost)
         remedy = f"say which they are: {told} (in the configuration: columns)"
+        if "weight" in lost:
+            remedy += "; or with --scale LOW HIGH, give a column quality"
         raise FormatError(message, path=file.path, remedy=remedy)
     for name in used:
         at, reader = names.index(name), _reader(name)
@@ -141,7 +143,7 @@ def _read_columns(
                 values.append(reader(value))
             except ValueError as fault:
                 values.append(math.nan if reader is _number else str(value))
-                faults.add(file.path, line, theirs, str(fault), value)
+                file.fault(line, theirs, str(fault), value)
 
 
 def read_texts(
@@ -153,12 +155,11 @@ def read_texts(
 ) -> File:
     """Texts to rate, a row each, as of `_read_columns`; but what ``columns`` names may be missing.
     FormatError says what is wrong with the file."""
-    faults = Faults()
-    file = read_file(path, format, faults)
+    file = read_file(path, format)
     names = list(map(str.strip, file.names))
     there = {name: theirs for name, theirs in (columns or {}).items() if theirs in names}
-    _read_columns(file, read, need, there, faults)
-    faults.check()
+    _read_columns(file, read, need, there)
+    check([file])
     if "quality" in file.columns and "rater" in map(str.casefold, names):
         message = "has the columns rater and quality: each row would count as a text of its own"
         remedy = "give each text once, with the mean of its ratings and no column rater"
@@ -170,13 +171,13 @@ def read_texts(
 class Own:
     """Rated texts: what the columns have, with references as lists, and ``quality``, the mean of a
     text's ratings, or NaN; their ``ratings``, with ``text``, the number of the row, ``rater`` and
-    ``quality``; which text each row of the ``files`` is; and path and line of each text."""
+    ``quality``; which text each row of the ``files`` is; and file and line of each text."""
 
     texts: DataFrame
     ratings: DataFrame
     files: list[File]
     text_of: list[int]
-    where: list[tuple[str, int]]
+    where: list[tuple[File, int]]
 
 
 def read_ratings(
@@ -199,14 +200,14 @@ def read_ratings(
     center : take each rater's mean off, and put the overall mean back
     rated : the column with ratings
     """
-    faults, files = Faults(), []
+    files = []
     for path in files_of(paths):
-        files.append(file := read_file(path, format, faults))
-        _read_columns(file, (*RATED, rated), need, columns or {}, faults)
+        files.append(file := read_file(path, format))
+        _read_columns(file, (*RATED, rated), need, columns or {})
         taken = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
             log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
-    where = [(file.path, line) for file in files for line in file.lines]
+    where = [(file, line) for file in files for line in file.lines]
     table: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}
     for file, (name, values) in product(files, table.items()):
         values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
@@ -224,22 +225,22 @@ def read_ratings(
     given: dict[tuple[int, str], list[float]] = {}
     systems = any(table.get("system", []))
     for row, (number, rating) in enumerate(zip(text_of, ratings, strict=True)):
+        file, line = where[row]
         rater = raters[row] if raters else ""
         if systems and not table["system"][row]:
-            faults.add(*where[row], "system", "are empty, where others are not")
+            file.fault(line, "system", "are empty, where others are not")
         if math.isnan(rating):
             continue
         if scale and not scale[0] <= rating <= scale[1]:
-            what = f"are not from {scale[0]:g} to {scale[1]:g}"
-            faults.add(*where[row], rated, what, rating)
+            file.fault(line, rated, f"are not from {scale[0]:g} to {scale[1]:g}", rating)
         if raters and not rater:
-            faults.add(*where[row], "rater", "ratings have no rater")
+            file.fault(line, "rater", "ratings have no rater")
         elif repeated == "refuse" and (number, rater) in given:
             what = "rated a text again: keep one thing that was rated, fluency for example, or"
             what += " --repeated-ratings mean takes the mean"
-            faults.add(*where[row], "rater", what, rater)
+            file.fault(line, "rater", what, rater)
         given.setdefault((number, rater), []).append(rating)
-    faults.check()
+    check(files)
 
     import pandas as pd
 

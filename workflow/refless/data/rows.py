@@ -5,7 +5,6 @@ Stage: ratings. In: paths. Out: rows with their lines, and what is wrong with th
 
 import csv
 import gzip
-import hashlib
 import io
 import json
 import sys
@@ -32,46 +31,42 @@ Rows = list[tuple[int, Any]]  # on which line each begins, and its fields or its
 
 @dataclass
 class File:
-    """A file as it was read: ``format``, of `FORMATS`; ``sum``, SHA-256 of its bytes; ``names`` of
-    columns, or all keys of JSON; ``rows``, lists of fields or JSON objects, and the lines on which
-    they begin (of an array their numbers); the ``columns`` that `refless.data.own` read."""
+    """A file as it was read: ``format``, of `FORMATS`; ``names`` of columns, or all keys of JSON;
+    ``size``, how many rows it has; of the good ones ``rows``, lists of fields or JSON objects, and
+    the ``lines`` on which they begin (of an array their numbers); the ``columns`` that
+    `refless.data.own` read; ``faults``: by column and kind, the lines and some examples."""
 
     path: str
     format: str
-    sum: str
-    names: list[str]
-    rows: list[Any]
-    lines: list[int]
+    names: list[str] = field(default_factory=list)
+    size: int = 0
+    rows: list[Any] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     columns: dict[str, list[Any]] = field(default_factory=dict)
+    faults: dict[tuple[str, str], tuple[list[int], list[str]]] = field(default_factory=dict)
 
-
-@dataclass
-class Faults:
-    """What is wrong with rows: by file, column and kind, the lines and some examples."""
-
-    found: dict[tuple[str, str, str], tuple[list[int], list[str]]] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)  # path -> number of rows
-
-    def add(self, path: str, line: int, column: str, what: str, value: Any = None) -> None:
-        """One more row; ``what`` completes "2 of 10 ..."."""
-        lines, examples = self.found.setdefault((path, column, what), ([], []))
+    def fault(self, line: int, column: str, what: str, value: Any = None) -> None:
+        """One more bad row; ``what`` completes "2 of 10 ..."."""
+        lines, examples = self.faults.setdefault((column, what), ([], []))
         lines.append(line)
         if value is not None and len(examples) < 3 and shorten(value) not in examples:
             examples.append(shorten(value))
 
-    def check(self) -> None:
-        """FormatError with a line for each fault, if there is any."""
-        said = []
-        for (path, column, what), (lines, examples) in self.found.items():
+
+def check(files: Iterable[File]) -> None:
+    """FormatError with a line for each fault of the files, if there is any."""
+    said = []
+    for file in files:
+        for (column, what), (lines, examples) in file.faults.items():
             seen = f" ({', '.join(examples)})" if examples else ""
             what, colon, remedy = what.partition(": ")
-            told = f"{column}: {len(lines):,} of {self.rows[path]:,} {what}{seen}{colon}{remedy}"
-            said.append((path, lines[0], told))
-        if said:
-            path, line, first = said[0]
-            more = "".join(f"\n  {where}:{at}: {told}" for where, at, told in said[1:])
-            remedy = "mend these rows, or take them out"
-            raise FormatError(first + more, path=path, line=line, remedy=remedy)
+            told = f"{column}: {len(lines):,} of {file.size:,} {what}{seen}{colon}{remedy}"
+            said.append((file.path, lines[0], told))
+    if said:
+        path, line, first = said[0]
+        more = "".join(f"\n  {where}:{at}: {told}" for where, at, told in said[1:])
+        remedy = "mend these rows, or take them out"
+        raise FormatError(first + more, path=path, line=line, remedy=remedy)
 
 
 def shorten(value: Any) -> str:
@@ -99,37 +94,34 @@ def _format(path: Path) -> str:
     return ENDINGS.get(Path(name).suffix.lower(), "")
 
 
-def read_file(path: str | Path, format: str, faults: Faults) -> File:
+def read_file(path: str | Path, format: str = "") -> File:
     """The rows of a file, ``-`` for standard input; without a format its ending decides, else it is
     TSV."""
     name = "standard input" if str(path) == "-" else str(path)
-    text, digest = _content(path, name)
-    format = format or _format(Path(path)) or "tsv"
-    rows, names, what = _rows(text, format, name), [], "are no JSON objects"
-    if rows and format != "jsonl":
-        names = rows.pop(0)[1]
-        what = f"rows have not {len(names)} fields, as the header has"
-        if format == "tsv":
+    file = File(name, format or _format(Path(path)) or "tsv")
+    rows, what = _rows(_content(path, name), file.format, name), "are no JSON objects"
+    if rows and file.format != "jsonl":
+        file.names = rows.pop(0)[1]
+        what = f"rows have not {len(file.names)} fields, as the header has"
+        if file.format == "tsv":
             what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
-    faults.rows[name] = len(rows)
-    good: Rows = []
+    file.size = len(rows)
     for line, row in rows:
-        if isinstance(row, dict) or (names and len(row) == len(names)):
-            good.append((line, row))
+        if isinstance(row, dict) or (file.names and len(row) == len(file.names)):
+            file.rows.append(row)
+            file.lines.append(line)
         else:
-            faults.add(name, line, "row", what, row if format == "jsonl" else f"{len(row)} fields")
-    names = names or list(dict.fromkeys(key for _, row in good for key in row))
-    if not names:
-        faults.check()
+            file.fault(line, "row", what, row if file.format == "jsonl" else f"{len(row)} fields")
+    file.names = file.names or list(dict.fromkeys(key for row in file.rows for key in row))
+    if not file.names:
+        check([file])
         raise FormatError("has no rows", path=name, remedy="give it texts, one a row")
-    return File(name, format, digest, names, [row for _, row in good], [line for line, _ in good])
+    return file
 
 
-def _content(path: str | Path, name: str) -> tuple[str, str]:
-    """The text of a file, and its sum."""
+def _content(path: str | Path, name: str) -> str:
     try:
         data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError, zlib.error) as error:
         message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
@@ -144,7 +136,7 @@ def _content(path: str | Path, name: str) -> tuple[str, str]:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"byte {data[error.start]:#04x} is not UTF-8 text"
         raise FormatError(message, path=name, line=line, remedy="save it as UTF-8") from error
-    return text if "\n" in text else text.replace("\r", "\n"), digest
+    return text if "\n" in text else text.replace("\r", "\n")
 
 
 def _rows(text: str, format: str, path: str) -> Rows:

@@ -42,16 +42,17 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
     from refless.models.rnn_qe.own import How
 
-    rated, how = rated_task(task), How(seed=seed)
+    rated = rated_task(task)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
-    for split in all_splits(rated, seed) if rated.answers is not None else []:
-        found = by_networks(rated, split, how, threads)
+    splits = all_splits(rated, seed) if rated.answers is not None else {}
+    for (split,) in splits.values():
+        found = by_networks(rated, split, seed, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
     sealed.write(
         path,
         pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS),
         {
-            "trained": {**asdict(how), "words": WORDS},
+            "trained": {**asdict(How(seed=seed)), "words": WORDS},
             "machine": processor(),
             "versions": versions(["refless", "torch", "numpy"]),
         },
@@ -99,8 +100,7 @@ def compare_task(
     found = compare(
         rated_task(task),
         Settings(
-            **{**settings, "kernels": list(options)},
-            options=options,
+            **{**settings, "kernels": options},
             left_out=dict.fromkeys(left_out, LEFT_OUT),
             threads=threads,
             networks=None if networks is None else read_networks(networks),

@@ -30,17 +30,13 @@ def save(model: NeighborsRegressor, path: str | Path) -> None:
     sealed.write(path, table, {"model": settings, "tau": model.tau_})
 
 
-def load(
-    path: str | Path, *, threads: int | None = None, options: dict[str, Any] | None = None
-) -> NeighborsRegressor:
-    """The fitted model of a file; ``options`` say where files of the kernel are on this machine
-    (``wordnet``, ``model``). Raises FormatError: the file is no such model, or was damaged. Raises
-    KernelError: a file of the kernel is missing."""
+def load(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
+    """The fitted model of a file. Raises FormatError: the file is no such model, or was damaged.
+    Raises KernelError: a file of the kernel is missing."""
     file = sealed.read(path, AGAIN)
     if "model" not in file.about["facts"]:
         raise FormatError("is no model of refless fit", path=path, remedy=AGAIN)
     settings, chosen = file.about["facts"]["model"], file.about["facts"]["tau"]
-    settings["options"] |= options or {}
     model = NeighborsRegressor(**settings | {"tau": chosen}, threads=threads)
     fitted = model.fit(file.content["text"].tolist(), file.content["quality"].tolist())
     return fitted.set_params(tau=settings["tau"])  # auto, if it was chosen
