@@ -326,9 +326,11 @@ def test_a_network_is_trained_and_rates(capsys):
     given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
-    told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz", "--width", "8"]
+    told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz"]
     assert main(told) == 0
-    assert "scale 1 to 5, context read as text" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "scale 1 to 5, context read as text" in said
+    assert "tested on new contexts" in said
     assert main(["qe", "--model", "mine.npz", "--outputs", "new.jsonl"]) == 0
     said = capsys.readouterr()
     found = [json.loads(line) for line in said.out.splitlines()]

@@ -102,7 +102,6 @@ _option("--seed", default=0, type=partial(_whole, 0), help="default: %(default)s
 _option("--repeats", default=5, help="of the folds (default: %(default)s)", **FROM_1)
 _option("--no-networks", help="leave out RNN-QE (minutes)", **FLAG)
 _option("--errors", help="learn from invented errors as well", **FLAG)
-_option("--width", default=96, help="of the network (default: %(default)s)", **FROM_1)
 
 RATED = "--ratings-format --column --repeated-ratings"
 FITTED = "--center-raters --kernel --tau --min-neighbors --max-share --option --threads"
@@ -116,7 +115,7 @@ COMMANDS = {
     ),
     fit: ("--ratings --out", f"{RATED} {FITTED}"),
     delta_bleu: ("--outputs --ratings", f"{RATED} --scale {WRITTEN}"),
-    train_qe: ("--ratings --out", f"{RATED} --scale --errors --width --seed --threads"),
+    train_qe: ("--ratings --out", f"{RATED} --scale --errors --seed --threads"),
     qe: ("--outputs", f"--column --model {WRITTEN}"),
 }
 """Options that must be given (of those with | between them, one), and options that may be."""

@@ -86,8 +86,6 @@ def _settings(arguments: Namespace) -> Any:
     elif find_spec("torch") is None:
         left_out[NETWORKS, ""] = "it needs torch, which is not installed"
     else:
-        from refless.models.rnn_qe.own import How
-
-        networks = partial(by_networks, how=How(seed=arguments.seed), threads=arguments.threads)
+        networks = partial(by_networks, seed=arguments.seed, threads=arguments.threads)
     told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}
     return Settings(kernels, left_out=left_out, networks=networks, **told)
