@@ -198,7 +198,7 @@ NUMBERS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
 
 
 def published(number: int) -> pd.DataFrame:
-    return read_published(PUBLISHED[number - 1], ["system" if number == 1 else "setup"])
+    return read_published(PUBLISHED[number - 1])
 
 
 def near(truth: np.ndarray, generator: np.random.Generator, by: list[int]) -> np.ndarray:
