@@ -322,7 +322,8 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
 
 
 @needs_torch
-def test_a_network_is_trained_and_rates(capsys):
+def test_a_network_is_trained_and_rates(capsys, monkeypatch):
+    monkeypatch.setattr("refless.models.rnn_qe.own.WIDTH", 8)
     given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])

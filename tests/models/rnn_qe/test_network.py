@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refless.compare.predict import trained_networks
+from refless.compare.read import Rated
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
@@ -131,6 +133,23 @@ def test_what_a_fold_holds_is_not_learned_from():
     same = again == estimate
     assert same[fold == 2].all()
     assert not same[fold == 3].any()
+
+
+@pytest.mark.parametrize(("contexts", "tested"), [(30, "contexts"), (4, "texts")])
+def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, tested, model, monkeypatch):
+    (texts, mrs, quality), group, folds = rated(120), np.arange(120) % contexts, []
+
+    def cross_fit(texts: Any, answers: Any, quality: Any, fold: Any, *how: Any) -> Any:
+        folds.append(fold)
+        return model, quality
+
+    monkeypatch.setattr(own, "cross_fit", cross_fit)
+    given = Rated(texts, quality, np.arange(120), answers=mrs, group=group, scale=(1, 5))
+    made = trained_networks(given, seed=0, errors=False, threads=1)
+    assert (made.about["tested"], made.scale) == (tested, (1, 5))
+    apart = [len(set(folds[0][group == one])) for one in range(contexts)]
+    assert (max(apart) == 1) == (tested == "contexts")
+    assert made.about["worth"]["pearson"] > 0.9
 
 
 def test_a_model_is_the_same_from_its_file(model, tmp_path):
