@@ -49,23 +49,21 @@ DIFFERENT_SIZES = {
 
 
 class Gathered(NamedTuple):
-    """What all tables of RNN-QE are made from: outputs, None if they cannot be had, and why; by
-    name, predictions of all seeds, none without outputs, and the word for why there are none."""
+    """What all tables of RNN-QE are made from: outputs, None if they cannot be had; by name,
+    predictions of all seeds, none without outputs, and the word for why there are none."""
 
     outputs: sealed.Sealed | None
     predictions: Mapping[str, sealed.Sealed]
-    missing: Sequence[Mapping[str, Any]]
     untrained: Mapping[str, str]
 
 
 def gather(
     outputs: str | Path | None,
     predictions: Mapping[str, Sequence[str | Path]],
-    missing: Sequence[Mapping[str, Any]] = (),
     untrained: Iterable[Mapping[str, Any]] = (),
 ) -> Gathered:
     """Read the sealed files that there are: outputs, and by name, a file a seed that was trained
-    here, or one that came with refless. What is missing is as `refless.plan.Plan.missing` says.
+    here, or one that came with refless. ``untrained`` is by `refless.plan.Plan.missing`.
     Raises FormatError, StaleError: as `refless.store.sealed.read`."""
     why = {one["of"]["name"]: one["code"] for one in untrained}
     usable = {}
@@ -73,7 +71,7 @@ def gather(
         if read := list(map(sealed.read, paths)):
             table = pd.concat([one.content for one in read], ignore_index=True)
             usable[name] = sealed.Sealed(table, read[0].about)
-    return Gathered(sealed.read(outputs) if outputs else None, usable, missing, why)
+    return Gathered(sealed.read(outputs) if outputs else None, usable, why)
 
 
 def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -258,8 +256,9 @@ def write_tables(
     given: Gathered,
     published: Sequence[str | Path],
     bootstrap: Mapping[str, int],
+    missing: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish tables 1 to 5, beside those of the paper."""
+    """Publish tables 1 to 5, beside those of the paper; ``missing`` as of `publish`."""
     first, second, *others = published
     nothing = sealed.Sealed(None, {"provenance": "", "facts": {"instances": {}}})
     outputs = given.outputs or nothing
@@ -272,7 +271,7 @@ def write_tables(
         made.append(results(experiment, given, read_published(path), bootstrap))
     for number, table in enumerate(made, start=1):
         shown, aside = table.drop(columns=ASIDE, errors="ignore"), table.filter(ASIDE)
-        publish(f"rnn_qe_table{number}", shown, folder, missing=given.missing, intervals=aside)
+        publish(f"rnn_qe_table{number}", shown, folder, missing=missing, intervals=aside)
 
 
 # ---- learning curves -----------------------------------------------------------------------------
