@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -311,15 +310,15 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
 
 @needs_torch
 def test_a_network_is_trained_and_rates(capsys, monkeypatch):
-    from refless.models.rnn_qe import own
-
-    monkeypatch.setattr(own, "How", partial(own.How, width=8))
+    monkeypatch.setattr("refless.models.rnn_qe.own.WIDTH", 8)
     given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
     told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz"]
     assert main(told) == 0
-    assert "scale 1 to 5, context read as text" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "scale 1 to 5, context read as text" in said
+    assert "tested on new contexts" in said
     assert main(["qe", "--model", "mine.npz", "--outputs", "new.jsonl"]) == 0
     said = capsys.readouterr()
     found = [json.loads(line) for line in said.out.splitlines()]

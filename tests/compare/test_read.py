@@ -13,12 +13,12 @@ from refless.compare.read import (
     Rated,
     Split,
     all_splits,
+    in_folds,
     of_own,
     rater_agreement,
 )
 from refless.data.own import read_ratings
 from refless.errors import FormatError
-from refless.models.folds import in_folds
 from tests.compare.made_up import rows, write
 
 

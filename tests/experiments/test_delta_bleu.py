@@ -344,7 +344,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def published() -> pd.DataFrame:
-    return read_published(ROOT / "resources/published/delta_bleu_table2.csv", KEYS[1:3])
+    return read_published(ROOT / "resources/published/delta_bleu_table2.csv")
 
 
 def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):

@@ -198,7 +198,7 @@ NUMBERS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
 
 
 def published(number: int) -> pd.DataFrame:
-    return read_published(PUBLISHED[number - 1], ["system" if number == 1 else "setup"])
+    return read_published(PUBLISHED[number - 1])
 
 
 def near(truth: np.ndarray, generator: np.random.Generator, by: list[int]) -> np.ndarray:
@@ -250,7 +250,7 @@ def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") ->
 
 def made(experiment: str, outputs: Any, found: dict[str, Sealed], **untrained: str) -> pd.DataFrame:
     file = None if outputs is None else Sealed(outputs, {"provenance": "computed"})
-    given = Gathered(file, found, [], untrained)
+    given = Gathered(file, found, untrained)
     return results(experiment, given, published(NUMBERS[experiment]), BOOTSTRAP)
 
 
@@ -394,7 +394,7 @@ def test_the_figure_has_what_is_shipped(shipped):
     found, folder = shipped
     smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
     curve = sealed.read(SHIPPED / "curve.csv").content
-    given = Gathered(found.outputs, smaller, [], {})
+    given = Gathered(found.outputs, smaller, {})
     table = read(folder, 3)
     drawn = data_size(curve, given, table)
     assert len(learning_curve_figure(drawn, table).axes) == 2

@@ -15,7 +15,7 @@ with job(snakemake):
     limits = params.thresholds
     folders = dict.fromkeys(Path(path).parent for path in given.ratings)
     tasks = read_predicted(folders, given.get("predictions", []), **limits)
-    published = read_published(given.published, ["model", "task"])
+    published = read_published(given.published)
     publish(
         path.stem,
         tabulate(params.looks, tasks, published, params.models, **params.bootstrap),

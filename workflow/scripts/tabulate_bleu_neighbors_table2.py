@@ -14,7 +14,7 @@ with job(snakemake):
     folders = dict.fromkeys(Path(path).parent for path in given.ratings)
     tasks = read_predicted(folders, given.get("predictions", []), **limits)
     pairs = read_pairs(given.get("estimates", []), tasks, **limits)
-    published = read_published(given.published, ["source_task", "target_task"])
+    published = read_published(given.published)
     publish(
         "bleu_neighbors_table2",
         table2(params.looks, tasks, pairs, published, params.kernels, **params.bootstrap),

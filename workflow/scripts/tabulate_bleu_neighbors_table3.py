@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.essays import KEYS, table3
+from refless.experiments.bleu_neighbors.essays import table3
 from refless.experiments.published import read_published
 from refless.job import job
 from refless.report.tables import publish
@@ -11,7 +11,7 @@ from refless.store import sealed
 with job(snakemake):
     params, given = snakemake.params, snakemake.input
     files = [sealed.read(path) for path in given.estimates]
-    published = read_published(given.published, KEYS)
+    published = read_published(given.published)
     publish(
         "bleu_neighbors_table3",
         table3(files[0] if files else None, published, **params.bootstrap),

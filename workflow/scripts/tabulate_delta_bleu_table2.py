@@ -10,7 +10,7 @@ from refless.report.tables import publish
 with job(snakemake):
     params, given = snakemake.params, snakemake.input
     units = read_units(given.get("units", []))
-    published = read_published(given.published, ["metric", "references"])
+    published = read_published(given.published)
     publish(
         "delta_bleu_table2",
         table2(params.tasks, units, published),

@@ -8,6 +8,6 @@ from refless.job import job
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     outputs = next(iter(files.outputs), None)
-    given = gather(outputs, params.predictions, params.missing, params.untrained)
+    given = gather(outputs, params.predictions, params.untrained)
     folder = Path(snakemake.output[0]).parent
-    write_tables(folder, given, files.published, params.bootstrap)
+    write_tables(folder, given, files.published, params.bootstrap, params.missing)

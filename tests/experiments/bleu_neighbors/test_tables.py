@@ -38,9 +38,8 @@ LOOKS = {
 }
 
 
-def published(name: str, *keys: str) -> pd.DataFrame:
-    path = ROOT / f"resources/published/bleu_neighbors_{name}.csv"
-    return read_published(path, keys or ["model", "task"])
+def published(name: str) -> pd.DataFrame:
+    return read_published(ROOT / f"resources/published/bleu_neighbors_{name}.csv")
 
 
 def first_table(models: dict[str, list[str]] = MODELS, **tasks: Predicted) -> pd.DataFrame:
@@ -224,7 +223,7 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
         for path in written_neighbors(tmp_path, task, {"bleu.char": TAUS["bleu.char"]})
     ]
     predicted = read_predicted([tmp_path / "one", tmp_path / "two"], within, *FEW)
-    printed = published("table2", "source_task", "target_task")
+    printed = published("table2")
     pairs, kernels = read_pairs(paths, predicted, *FEW), list(TAUS)
     rows = table2(PAIR_LOOKS, predicted, pairs, printed, kernels, draws=30, seed=1)
     assert not rows.duplicated(PAIR_KEYS).any()
@@ -250,7 +249,7 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
     assert set(rows["source_task"][:2]) <= {"one", "gone"}  # rows of the paper
 
 
-PRINTED = read_published(ROOT / "resources/published/bleu_neighbors_table3.csv", ESSAY_KEYS)
+PRINTED = published("table3")
 ESTIMATES = SHIPPED / "essays/estimates.csv"
 
 

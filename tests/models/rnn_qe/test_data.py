@@ -22,8 +22,9 @@ from refless.models.rnn_qe.meaning import (
     tokens_of,
 )
 from refless.models.rnn_qe.names import CROSS, NAMES, SETUPS
-from refless.models.rnn_qe.saved import read_model, shipped_model
-from refless.models.rnn_qe.scale import Scale, half_points
+from refless.models.rnn_qe.saved import shipped_model
+from refless.models.rnn_qe.scale import half_points, in_unit, stretched
+from refless.store import sealed
 from tests.conftest import ROOT
 
 
@@ -286,9 +287,9 @@ def test_words_are_those_of_the_training_rows():
 
 
 def test_a_scale_is_stretched_and_given_back():
-    given, scale = np.array([-10.0, 0, 7, 90]), Scale(-10, 90)
-    assert scale.stretched(given).tolist() == pytest.approx([1, 1.5, 1.85, 6])
-    assert scale.given_back(scale.stretched(given)).tolist() == pytest.approx(given.tolist())
+    given = np.array([0.0, 0.1, 0.17, 1])
+    assert stretched(given).tolist() == pytest.approx([1, 1.5, 1.85, 6])
+    assert in_unit(stretched(given)).tolist() == pytest.approx(given.tolist())
 
 
 def test_the_papers_scale_has_half_points():
@@ -306,7 +307,7 @@ def test_without_torch_the_remedy_is_named(monkeypatch):
 
 def test_the_page_of_the_model_that_comes_along_has_its_numbers():
     page = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
-    about = read_model(shipped_model()).about["facts"]
+    about = sealed.read(shipped_model()).about["facts"]
     worth = about["worth"]
     assert f"{about['trained']['texts']:,} rated outputs" in page
     for name in ("spearman", "mse"):

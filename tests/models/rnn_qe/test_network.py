@@ -1,14 +1,16 @@
 """The network and its training, and RNN-QE on ratings of one's own: what needs torch."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from refless.compare.predict import trained_networks
+from refless.compare.read import Rated
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded
-from refless.models.rnn_qe.data import read
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
 from refless.models.rnn_qe.scale import half_points, within
 from refless.store import sealed
@@ -18,7 +20,7 @@ pytest.importorskip("torch", reason="make torch")
 import torch
 
 from refless.models.rnn_qe import network, own, training
-from refless.models.rnn_qe.own import How, cross_validated, fit, groups, parted
+from refless.models.rnn_qe.own import cross_fit
 from refless.models.rnn_qe.saved import Model, load_model, save_model, shipped_model
 
 LOSSES = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
@@ -98,10 +100,10 @@ def test_a_device_that_is_not_there_is_named():
 
 
 def rated(count: int) -> tuple[list[str], list[str], np.ndarray]:
-    """Ratings of 0 to 100 that the words good and bad decide, with MRs as slots."""
+    """Ratings of 0 to 1 that the words good and bad decide, with MRs as slots."""
     generator = np.random.default_rng(0)
     words = [list(generator.choice(["good", "bad", "is", "so", "the"], 6)) for _ in range(count)]
-    quality = [50 + 10 * (own.count("good") - own.count("bad")) for own in words]
+    quality = [0.5 + 0.1 * (own.count("good") - own.count("bad")) for own in words]
     texts = [f"Hut{number} {' '.join(own)}." for number, own in enumerate(words)]
     mrs = [f"name[Hut{number}], kids[yes]" for number in range(count)]
     return texts, mrs, np.array(quality)
@@ -113,56 +115,41 @@ def _quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(own.SCHEDULES, "short", Schedule(1, 2, 0.01, 50))
         patch.setattr(own, "STEPS", 3)
+        patch.setattr(own, "WIDTH", 8)
         yield
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return fit(*rated(120), How(width=8), (0, 100))
+    made, _ = cross_fit(*rated(120), np.arange(120) % 5, seed=0)
+    return replace(made, scale=(0, 100))
 
 
 def test_what_a_fold_holds_is_not_learned_from():
-    (texts, mrs, ratings), fold = rated(60), np.arange(60) % 4
-    table, how = read(mrs, texts, "slots").assign(median_quality=ratings), How(width=4, errors=True)
-    prediction, _, data = cross_validated(table, fold, how)
-    assert {(len(one.rows("train")), len(one.rows("pretrain"))) for one in data} == {(30, 150)}
-    changed = np.where(fold == 2, ratings[::-1], ratings)
-    again, *_ = cross_validated(table.assign(median_quality=changed), fold, how)
-    same = again == prediction
+    (texts, mrs, quality), fold = rated(60), np.arange(60) % 4
+    _, estimate = cross_fit(texts, mrs, quality, fold, seed=0, errors=True)
+    changed = np.where(fold == 2, quality[::-1], quality)
+    _, again = cross_fit(texts, mrs, changed, fold, seed=0, errors=True)
+    same = again == estimate
     assert same[fold == 2].all()
     assert not same[fold == 3].any()
 
 
-def test_what_texts_have_in_common():
-    mrs = ["inform(name='a inn')", "inform(name='b')", "inform(food='x')", "", ""]
-    unit, same = groups(read(mrs, ["text"] * 5, "acts"), "acts")
-    assert (unit.tolist(), same.tolist()) == ([0, 0, 1, 2, 3], [0] * 5)
-    # slots have no order, and yes and no are no names
-    mrs = ["inform(dogs=yes,wifi=no)", "inform(wifi=no,dogs=yes)", "inform(dogs=no,wifi=yes)"]
-    assert groups(read(mrs, ["a", "b", "c"], "acts"), "acts")[0].tolist() == [0, 0, 1]
-    # names and marks make no other text
-    texts, mrs = ["zizzi aaa", "strada aaa!"], ["inform(name='zizzi')", "inform(name='strada')"]
-    assert groups(read(mrs, texts, "acts"), "acts")[1].tolist() == [0, 0]
+@pytest.mark.parametrize(("contexts", "tested"), [(30, "contexts"), (4, "texts")])
+def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, tested, model, monkeypatch):
+    (texts, mrs, quality), group, folds = rated(120), np.arange(120) % contexts, []
 
+    def cross_fit(texts: Any, answers: Any, quality: Any, fold: Any, *how: Any) -> Any:
+        folds.append(fold)
+        return model, quality
 
-def test_too_few_texts():
-    texts, mrs, ratings = rated(12)
-    with pytest.raises(FormatError, match="12 different texts"):
-        fit(texts * 3, mrs * 3, np.tile(ratings, 3), How(width=4))
-
-
-@pytest.mark.parametrize(("contexts", "stock"), [(60, 0), (60, 1), (4, 0)])
-def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, stock):
-    unit, same, new = np.arange(240) % contexts, np.arange(240), contexts == 60 and not stock
-    # a stock answer stands in all contexts, and ties them together
-    same[: stock * contexts] = 0
-    same = np.unique(same, return_inverse=True)[1]
-    fold, found = parted(unit, same, 0)
-    assert found == new
-    for k in range(5):
-        inside = fold == k
-        assert not set(same[inside]) & set(same[~inside])
-        assert not new or not set(unit[inside]) & set(unit[~inside])
+    monkeypatch.setattr(own, "cross_fit", cross_fit)
+    given = Rated(texts, quality, np.arange(120), answers=mrs, group=group, scale=(1, 5))
+    made = trained_networks(given, seed=0, errors=False, threads=1)
+    assert (made.about["tested"], made.scale) == (tested, (1, 5))
+    apart = [len(set(folds[0][group == one])) for one in range(contexts)]
+    assert (max(apart) == 1) == (tested == "contexts")
+    assert made.about["worth"]["pearson"] > 0.9
 
 
 def test_a_model_is_the_same_from_its_file(model, tmp_path):
@@ -176,7 +163,7 @@ def test_a_model_is_the_same_from_its_file(model, tmp_path):
     assert found["prediction"].between(0, 100).all()
     assert (loaded.scale, loaded.seen, loaded.meanings) == (model.scale, model.seen, "slots")
     assert len(loaded.rate([], [])) == 0
-    assert loaded.about["worth"] == model.about["worth"]
+    assert loaded.about["trained"] == model.about["trained"]
 
 
 def test_what_a_model_has_seen(model):

@@ -22,24 +22,21 @@ def train_qe(arguments: Namespace) -> None:
     out = files.check_out(arguments.out, *arguments.ratings)
     if out is None or out.suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
-    texts = files.rated(files.ratings_of(arguments))
+    own = files.ratings_of(arguments)
 
-    from refless.compare.read import answers_of
-    from refless.models.rnn_qe.own import How, fit
+    from refless.compare.predict import trained_networks
+    from refless.compare.read import answers_of, of_own
     from refless.models.rnn_qe.saved import save_model
 
-    (column, answers), quality = answers_of(texts), texts["quality"].to_numpy(float)
-    told = answers, quality, How(seed=arguments.seed), arguments.scale, arguments.threads or 1
-    try:
-        model = fit(texts["text"].tolist(), *told)
-    except FormatError as error:
-        path = ", ".join(arguments.ratings)
-        raise FormatError(error.message, path=path, remedy=error.remedy) from error
+    rated = of_own(own, arguments.scale)
+    model = trained_networks(rated, arguments.seed, arguments.threads)
+    column, _ = answers_of(files.rated(own))
     save_model(replace(model, about={**model.about, "column": column}), out)
-    ends = f"{model.scale.low:g} to {model.scale.high:g}"
+    low, high = model.scale
     read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"
-    files.tell(f"{len(texts)} rated texts, scale {ends}, {read}")
-    files.tell(f"tested on {model.about['tested']}: {files.measures_line(model.about['worth'])}")
+    files.tell(f"{len(rated)} rated texts, scale {low:g} to {high:g}, {read}")
+    worth = files.measures_line(model.about["worth"])
+    files.tell(f"tested on new {model.about['tested']}: {worth}")
 
 
 def qe(arguments: Namespace) -> None:

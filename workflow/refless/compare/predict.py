@@ -2,21 +2,24 @@
 that is, all other folds. Whatever is chosen is chosen inside that part."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.compare.read import Rated, Split
+from refless.compare.read import FOLDS, Rated, Split, all_splits
 from refless.data.wording import wording
 from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
 from refless.models.baselines import Constant, Line, Lookup, Ngrams, RidgeTfidf, SystemRidge
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
-from refless.models.rnn_qe.meaning import TEXT, kind_of
+from refless.statistics import agreement
+
+if TYPE_CHECKING:
+    from refless.models.rnn_qe.saved import Model
 
 Array = np.ndarray
 
@@ -27,8 +30,6 @@ TAUS = (
 )
 MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
-WORDS = 50
-"""The last words of a context that RNN-QE reads; the authors' code reads as many of a text."""
 
 NEIGHBORS, NETWORKS, COMBINED = "neighbors", "rnn_qe", "combined"
 TRIVIAL = {
@@ -232,17 +233,29 @@ def combined(rated: Rated, split: Split) -> Array:
 
 
 def by_networks(rated: Rated, split: Split, seed: int, threads: int | None = None) -> Array:
-    """RNN-QE's estimates in [0, 1], float64 (n,), by networks trained anew for each fold, as by
-    ``refless train-qe``: the next fold chooses the pass that predicts, and the others are trained
-    on, so nothing is chosen on the texts that are estimated. Needs torch."""
-    from refless.models.rnn_qe import data, own
-    from refless.models.rnn_qe.scale import Scale
+    """RNN-QE's estimates in [0, 1], float64 (n,), by networks trained anew for each fold: nothing
+    is chosen on the texts that are estimated. Needs torch."""
+    from refless.models.rnn_qe.own import cross_fit
 
-    answers, scale, how = rated.answers or [], Scale(0.0, 1.0), own.How(seed=seed)
-    kind = kind_of(answers)
-    if kind == TEXT:
-        answers = [" ".join(answer.split()[-WORDS:]) for answer in answers]
-    quality = scale.stretched(rated.quality)
-    table = data.read(answers, rated.texts, kind).assign(median_quality=quality)
-    found, *_ = own.cross_validated(table, split.fold, how, available_threads(threads))
-    return scale.given_back(found)
+    told = rated.texts, rated.answers, rated.quality, split.fold
+    return cross_fit(*told, seed, threads=available_threads(threads))[1]
+
+
+def trained_networks(
+    rated: Rated, seed: int, threads: int | None = None, errors: bool = False
+) -> "Model":
+    """Networks to rate other texts; ``errors`` as of `refless.models.rnn_qe.own.cross_fit`. The
+    model's ``about`` says what they are worth for new contexts, or where these make no `FOLDS`
+    folds, for new texts. Needs torch."""
+    from refless.models.rnn_qe.own import cross_fit
+
+    splits = all_splits(rated, seed)
+    (split,) = splits.get("contexts", splits["texts"])
+    if split.folds < FOLDS:
+        (split,) = splits["texts"]
+    told = rated.texts, rated.answers, rated.quality, split.fold
+    model, estimate = cross_fit(*told, seed, errors, threads or 1)
+    found, truth = rated.in_unit(estimate.clip(0, 1)), rated.in_unit(rated.quality)
+    worth = agreement(found, truth, truth.mean(), split.fold)
+    about = {**model.about, "tested": split.name, "worth": worth}
+    return replace(model, about=about, scale=rated.scale)

@@ -3,7 +3,6 @@
 Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,14 @@ import pandas as pd
 
 from refless.compare.evaluate import COLUMNS as COMPARED
 from refless.compare.evaluate import compare
-from refless.compare.predict import NEIGHBORS, NETWORKS, WORDS, Settings, by_networks
+from refless.compare.predict import NEIGHBORS, NETWORKS, Settings, by_networks
 from refless.compare.read import Rated, Split, all_splits, rated_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
+from refless.models.rnn_qe.meaning import WORDS
 from refless.statistics.bootstrap import packed
 from refless.store import sealed
 
@@ -40,8 +40,6 @@ def rated_task(task: Task) -> Rated:
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
     """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
-    from refless.models.rnn_qe.own import How
-
     rated = rated_task(task)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
     splits = all_splits(rated, seed) if rated.answers is not None else {}
@@ -52,7 +50,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
         path,
         pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS),
         {
-            "trained": {**asdict(How(seed=seed)), "words": WORDS},
+            "trained": {"seed": seed, "words": WORDS},
             "machine": processor(),
             "versions": versions(["refless", "torch", "numpy"]),
         },

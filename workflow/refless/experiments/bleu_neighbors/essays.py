@@ -5,12 +5,9 @@ part. Out: an estimate for each test essay from each training set (numbers witho
 (model, train_topic).
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import predictions
 from refless.experiments.bleu_neighbors.table1 import Rows, cells
 from refless.experiments.published import beside_paper, measured
@@ -71,16 +68,11 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
     return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
-def write_estimates(path: str | Path, task: Task, threads: int | None = None) -> None:
-    """Write `essay_estimates` of a task whose texts have `TEXT_COLUMNS`."""
-    sealed.write(path, essay_estimates(task.texts, threads))
-
-
 def table3(
     file: sealed.Sealed | None, published: pd.DataFrame, draws: int, seed: int
 ) -> pd.DataFrame:
     """A row a training set, the rows that the paper quotes, and the rho of length alone, from the
-    file by `write_estimates`, if there is one; test essays are what the bootstrap draws."""
+    sealed `essay_estimates`, if there are any; test essays are what the bootstrap draws."""
     rows: Rows = []
     parts = {} if file is None else dict(iter(file.content.groupby(KEYS)))
     for model, topic in [*published[KEYS].itertuples(index=False), (LENGTH, "")]:

@@ -24,7 +24,7 @@ from refless.experiments.rnn_qe.baselines import (
     correlations,
     to_scale,
 )
-from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, PAPER, SETUPS, SHORT, TESTED
+from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
 from refless.report.tables import publish
 from refless.statistics import Estimate, draw_weights, scale_statistics, williams
 from refless.store import sealed
@@ -49,23 +49,21 @@ DIFFERENT_SIZES = {
 
 
 class Gathered(NamedTuple):
-    """What all tables of RNN-QE are made from: outputs, None if they cannot be had, and why; by
-    name, predictions of all seeds, none without outputs, and the word for why there are none."""
+    """What all tables of RNN-QE are made from: outputs, None if they cannot be had; by name,
+    predictions of all seeds, none without outputs, and the word for why there are none."""
 
     outputs: sealed.Sealed | None
     predictions: Mapping[str, sealed.Sealed]
-    missing: Sequence[Mapping[str, Any]]
     untrained: Mapping[str, str]
 
 
 def gather(
     outputs: str | Path | None,
     predictions: Mapping[str, Sequence[str | Path]],
-    missing: Sequence[Mapping[str, Any]] = (),
     untrained: Iterable[Mapping[str, Any]] = (),
 ) -> Gathered:
     """Read the sealed files that there are: outputs, and by name, a file a seed that was trained
-    here, or one that came with refless. What is missing is as `refless.plan.Plan.missing` says.
+    here, or one that came with refless. ``untrained`` is by `refless.plan.Plan.missing`.
     Raises FormatError, StaleError: as `refless.store.sealed.read`."""
     why = {one["of"]["name"]: one["code"] for one in untrained}
     usable = {}
@@ -73,7 +71,7 @@ def gather(
         if read := list(map(sealed.read, paths)):
             table = pd.concat([one.content for one in read], ignore_index=True)
             usable[name] = sealed.Sealed(table, read[0].about)
-    return Gathered(sealed.read(outputs) if outputs else None, usable, missing, why)
+    return Gathered(sealed.read(outputs) if outputs else None, usable, why)
 
 
 def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -242,10 +240,8 @@ def results(
     else:
         cells = pd.DataFrame(_cells(experiment, given, given.outputs, bootstrap))
     table = beside_published(cells, published, keys, VALUES)
-    # what is trained by the paper's own schedule stands for the paper's row
-    by_paper = pd.MultiIndex.from_frame(table.loc[table["schedule"] == PAPER, keys])
-    other = pd.MultiIndex.from_frame(table[keys]).isin(by_paper) & (table["schedule"] == SHORT)
-    table.loc[other, [f"paper_{name}" for name in VALUES]] = ""
+    # what is trained by the paper's own schedule comes first, and stands for the paper's row
+    table.loc[table.duplicated(keys), [f"paper_{name}" for name in VALUES]] = ""
     shown = [*keys, "schedule", "pearson", "pearson_low", "pearson_high", "pearson_sd"]
     shown += ["paper_pearson", "spearman", "spearman_low", "spearman_high", "paper_spearman"]
     shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
@@ -260,22 +256,22 @@ def write_tables(
     given: Gathered,
     published: Sequence[str | Path],
     bootstrap: Mapping[str, int],
+    missing: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish tables 1 to 5, beside those of the paper. Raises FormatError: one of these is not the
-    one that comes with refless."""
+    """Publish tables 1 to 5, beside those of the paper; ``missing`` as of `publish`."""
     first, second, *others = published
     nothing = sealed.Sealed(None, {"provenance": "", "facts": {"instances": {}}})
     outputs = given.outputs or nothing
     source, instances = outputs.about["provenance"], outputs.about["facts"]["instances"]
     made = [
-        table1(outputs.content, read_published(first, ["system"]), source),
-        table2(instances, read_published(second, ["setup"]), source),
+        table1(outputs.content, read_published(first), source),
+        table2(instances, read_published(second), source),
     ]
     for experiment, path in zip(("cross_validation", *CROSS), others, strict=True):
-        made.append(results(experiment, given, read_published(path, ["setup"]), bootstrap))
+        made.append(results(experiment, given, read_published(path), bootstrap))
     for number, table in enumerate(made, start=1):
         shown, aside = table.drop(columns=ASIDE, errors="ignore"), table.filter(ASIDE)
-        publish(f"rnn_qe_table{number}", shown, folder, missing=given.missing, intervals=aside)
+        publish(f"rnn_qe_table{number}", shown, folder, missing=missing, intervals=aside)
 
 
 # ---- learning curves -----------------------------------------------------------------------------

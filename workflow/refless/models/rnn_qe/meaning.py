@@ -15,6 +15,8 @@ from refless.errors import FormatError
 TEXT = "text"
 """Beside `ACTS` and `SLOTS`: anything else, such as the context of a reply, of which nothing is
 delexicalised."""
+WORDS = 50
+"""The last words of a context that are read; the authors' code reads as many of a text."""
 
 
 def kind_of(meanings: Sequence[str]) -> str:
@@ -36,7 +38,7 @@ def tokens_of(
     found = []
     for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
         if kind == TEXT or not meaning.strip():
-            found.append((tokens(meaning), tokens(text)))
+            found.append((tokens(" ".join(meaning.split()[-WORDS:])), tokens(text)))
             continue
         try:
             found.append(delexicalise(parse(meaning, kind), text))

@@ -5,7 +5,7 @@ sealed file of numbers, and ratings of texts. A file holds words as 64-bit sums,
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from refless.data.wording import wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import numbered
 from refless.models.rnn_qe.data import read
-from refless.models.rnn_qe.scale import Scale, within
+from refless.models.rnn_qe.scale import in_unit, within
 from refless.store import sealed
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 Words = Mapping[int, int]
 """A vocabulary: `word_sum` -> number."""
-SPELT = ("text", "words")
-"""Texts as written, and with values of their MRs as slots: a network remembers either."""
 
 
 def word_sum(word: str) -> int:
@@ -39,6 +37,11 @@ def sums_of(words: Mapping[str, int]) -> Words:
     return {word_sum(word): number for word, number in words.items()}
 
 
+def sentence_sums(sentences: Iterable[str]) -> list[int]:
+    """The numbers by which a file knows texts, in any spelling."""
+    return [word_sum(wording(sentence)) for sentence in sentences]
+
+
 @dataclass(frozen=True)
 class Model:
     """A few trained networks, whose mean predicts.
@@ -46,13 +49,14 @@ class Model:
     words : vocabularies of the MRs and of the texts of each network
     about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
     meanings : what it reads beside a text, ``acts``, ``slots`` or ``text``
-    seen : `word_sum` of the `wording` of its training texts, in both columns `SPELT`
+    scale : the lowest and the highest rating
+    seen : `sentence_sums` of its training texts, delexicalised
     """
 
     networks: Sequence["Network"]
     words: Sequence[tuple[Words, Words]]
     about: Mapping[str, Any]
-    scale: Scale
+    scale: tuple[float, float]
     meanings: str
     seen: frozenset[int]
 
@@ -77,9 +81,9 @@ class Model:
             predict(network, *map(numbered, sides, own))
             for network, own in zip(self.networks, self.words, strict=True)
         ]
-        prediction = self.scale.given_back(within(np.mean(found, axis=0)))
-        spelt = zip(*(table[name].map(wording).map(word_sum) for name in SPELT), strict=True)
-        seen = [not self.seen.isdisjoint(both) for both in spelt]
+        low, high = self.scale
+        prediction = low + in_unit(within(np.mean(found, axis=0))) * (high - low)
+        seen = [number in self.seen for number in sentence_sums(table["words"])]
         return pd.DataFrame({"prediction": prediction, "seen": seen})
 
 
@@ -96,7 +100,7 @@ def save_model(model: Model, path: str | Path) -> None:
     settings = {
         "networks": len(model.networks),
         "width": model.networks[0].width,
-        "scale": model.scale._asdict(),
+        "scale": dict(zip(("low", "high"), model.scale, strict=True)),
         "meanings": model.meanings,
     }
     sealed.write(path, arrays, {**model.about, "settings": settings})
@@ -107,21 +111,15 @@ def shipped_model() -> Path:
     return Path(__file__).with_name("shipped.npz")
 
 
-def read_model(path: str | Path) -> sealed.Sealed:
-    """A model's record and arrays; nothing in the file is executed. Raises FormatError: no such
-    file, or not a model of RNN-QE."""
-    file = sealed.read(path, remedy := "`refless train-qe` writes such files")
-    if "settings" not in file.about["facts"]:
-        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
-    return file
-
-
 def load_model(path: str | Path) -> Model:
-    """Read a model. Raises FormatError: as `read_model`."""
+    """Read a model; nothing in the file is executed. Raises FormatError: no such file, or not a
+    model of RNN-QE."""
     from refless.models.rnn_qe.network import Network, torch
 
-    file = read_model(path)
+    file = sealed.read(path, remedy := "`refless train-qe` writes such files")
     facts, arrays = dict(file.about["facts"]), file.content
+    if "settings" not in facts:
+        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
     settings = facts.pop("settings")
     networks, words = [], []
     for number in range(settings["networks"]):
@@ -133,6 +131,6 @@ def load_model(path: str | Path) -> Model:
         networks.append(network)
         mr, text = ({word: place for place, word in enumerate(own, start=1)} for own in sums)
         words.append((mr, text))
-    scale = Scale(settings["scale"]["low"], settings["scale"]["high"])
+    scale = settings["scale"]["low"], settings["scale"]["high"]
     seen = frozenset(arrays["seen"].tolist())
     return Model(networks, words, facts, scale, settings["meanings"], seen)

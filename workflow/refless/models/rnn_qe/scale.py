@@ -1,9 +1,7 @@
-"""The scale of ratings: networks learn on 1..6, to which any other is stretched.
+"""The scale that networks learn on, 1..6 as in the paper.
 
-Stage: prediction (RNN-QE). In: ratings on any scale. Out: the same on 1..6, and back.
+Stage: prediction (RNN-QE). In: ratings from 0 to 1. Out: the same on 1..6, and back.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,16 +20,11 @@ def half_points(ratings: Array) -> Array:
     return within(np.round(2 * ratings) / 2)
 
 
-class Scale(NamedTuple):
-    """The ends of a scale of ratings."""
+def stretched(quality: Array) -> Array:
+    """What is from 0 to 1, on 1..6."""
+    return LOWEST + quality * (HIGHEST - LOWEST)
 
-    low: float
-    high: float
 
-    def stretched(self, ratings: Array) -> Array:
-        """Ratings on 1..6."""
-        return LOWEST + (ratings - self.low) / (self.high - self.low) * (HIGHEST - LOWEST)
-
-    def given_back(self, stretched: Array) -> Array:
-        """What is on 1..6, on this scale; not cut to its ends."""
-        return self.low + (stretched - LOWEST) / (HIGHEST - LOWEST) * (self.high - self.low)
+def in_unit(ratings: Array) -> Array:
+    """What is on 1..6, from 0 to 1; not cut."""
+    return (ratings - LOWEST) / (HIGHEST - LOWEST)
