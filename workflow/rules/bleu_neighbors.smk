@@ -68,7 +68,7 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
                 task=TASKS,
                 kernel=SETTINGS.kernels(),
             ),
-            code=code("tabulate_bleu_neighbors_table1.py", shows=NAME),
+            code=code("tabulate_bleu_neighbors_table1.py", shows=[NAME]),
         script:
             "../scripts/tabulate_bleu_neighbors_table1.py"
 
@@ -93,7 +93,7 @@ for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
             thresholds=THRESHOLDS,
             kernel=PLAIN,
             looks={task: LOOKS[task] for task in TASKS},
-            code=code("plot_bleu_neighbors_thresholds.py", shows=NAME),
+            code=code("plot_bleu_neighbors_thresholds.py", shows=[NAME]),
         script:
             "../scripts/plot_bleu_neighbors_thresholds.py"
 

@@ -100,11 +100,12 @@ PAPERS = {
 }
 
 
-def code(script, *modules, shows=None):
-    """What a job hangs on: its script, what that imports, modules called by name, and the entry of
-    the catalogue that it shows (by default, the one that the script is named after)."""
-    shown = catalogue().get(shows or Path(script).stem.partition("_")[2], "")
-    return code_sum(Path(LIBRARY, "scripts", script), *modules, text=str(shown))
+def code(script, *modules, shows=()):
+    """What a job hangs on: its script, what that imports, modules called by name, and the entries
+    of the catalogue that it shows (by default, the one that the script is named after)."""
+    names = shows or [Path(script).stem.partition("_")[2]]
+    shown = "".join(str(catalogue().get(name, "")) for name in names)
+    return code_sum(Path(LIBRARY, "scripts", script), *modules, text=shown)
 
 
 def there(patterns, **wildcards):

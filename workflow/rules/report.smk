@@ -18,10 +18,7 @@ rule reproducibility:
     conda:
         "../../envs/refless.yaml"
     params:
-        code=[
-            code("tabulate_reproducibility.py", shows=name)
-            for name in ("reproducibility", "reproducibility_cells")
-        ],
+        code=code("tabulate_reproducibility.py", shows=["reproducibility", "reproducibility_cells"]),
     script:
         "../scripts/tabulate_reproducibility.py"
 

@@ -85,7 +85,7 @@ rule tabulate_rnn_qe:
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=missing(QE_PREDICTIONS, name=QE_TRAININGS, seed=0),
-        code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
+        code=code("tabulate_rnn_qe.py", shows=QE_TABLES),
     script:
         "../scripts/tabulate_rnn_qe.py"
 

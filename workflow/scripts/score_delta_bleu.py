@@ -8,4 +8,5 @@ from refless.job import job
 
 with job(snakemake):
     task = read_task(Path(snakemake.input[0]).parent, ["context_id"], whole=True)
-    write_units(snakemake.output[0], task, snakemake.params.settings)
+    settings = {**snakemake.params.settings, **snakemake.params.own}
+    write_units(snakemake.output[0], task, settings)
