@@ -5,7 +5,6 @@ constant. A weight of k is exactly k copies. Ranks are midranks.
 """
 
 import numpy as np
-import pandas as pd
 from scipy.special import stdtr  # scipy.stats takes longer to import than most of what is done here
 
 Array = np.ndarray
@@ -45,7 +44,16 @@ def spearman_rows(x: Array, y: Array) -> Array:
 
 
 def _midranks(rows: Array) -> Array:
-    return pd.DataFrame(rows).rank(axis=1).to_numpy()
+    n = rows.shape[1]
+    order = (np.argsort(rows, axis=1) + n * np.arange(len(rows))[:, None]).ravel()
+    ascending = rows.ravel()[order].reshape(rows.shape)
+    first = np.ones(rows.shape, bool)  # of those that are equal
+    np.not_equal(ascending[:, 1:], ascending[:, :-1], out=first[:, 1:])
+    starts = np.flatnonzero(first)
+    size = np.diff(starts, append=rows.size)
+    ranks = np.empty(rows.size)
+    ranks[order] = np.repeat(starts % n + (size + 1) / 2, size)
+    return ranks.reshape(rows.shape)
 
 
 def weighted_mean(values: Array, weights: Array) -> Array:
