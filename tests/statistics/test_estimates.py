@@ -27,7 +27,7 @@ from refless.statistics import (
 from refless.statistics import bootstrap as module
 from refless.statistics.bootstrap import packed, unpacked
 from refless.statistics.correlation import weighted_pearson
-from refless.statistics.kendall import kendall_rows
+from refless.statistics.ranks import kendall_rows
 
 NAN = float("nan")
 

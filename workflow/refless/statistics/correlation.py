@@ -9,8 +9,6 @@ from scipy.special import stdtr  # scipy.stats takes longer to import than most 
 
 Array = np.ndarray
 
-AT_ONCE = 1 << 17
-"""Weights that are ranked together, so that they stay in a core's cache."""
 NOISE = 1e-12
 """The share of a sum of squares below which what is left of it is rounding."""
 
@@ -83,51 +81,20 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
 
     Moments of ranks are exact as long as 4 n^3 is below 2^53: no order of summing shows.
     """
+    # compiled code takes longer to import than most of what is done here
+    from refless.statistics.ranks import add_moments
+
     column = np.arange(len(x)) if column is None else column
-    x_ties, y_ties = _Ties(x, column), _Ties(y, column)
-    y_group = y_ties.group[x_ties.order]
-    step = max(1, AT_ONCE // max(len(x), 1))
-    found = np.empty(len(weights))
-    for start in range(0, len(weights), step):
-        block = np.ascontiguousarray(weights[start : start + step])
-        drawn, x_rank, x_spread = x_ties.ranked(block)
-        _, y_rank, y_spread = y_ties.ranked(block)
-        x_rank = _taken(x_rank, x_ties.group[x_ties.order])
-        product = np.einsum("ij,ij->i", drawn * _taken(y_rank, y_group), x_rank)
-        total = drawn.sum(axis=1, dtype=np.float64)
-        shared = product - total * ((total + 1) / 2) ** 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rho = shared / np.sqrt(x_spread * y_spread)
-        found[start : start + step] = np.where((x_spread > 0) & (y_spread > 0), rho, np.nan)
-    return found
-
-
-class _Ties:
-    """Values (n,) whose order is known; ``group`` has the number of each one's equals."""
-
-    def __init__(self, values: Array, column: Array) -> None:
-        _, self.group, size = np.unique(values, return_inverse=True, return_counts=True)
-        self.order = np.argsort(self.group, kind="stable")
-        self._column = column[self.order]
-        self._ends = np.cumsum(size)
-        self._starts = self._ends - size
-
-    def ranked(self, weights: Array) -> tuple[Array, Array, Array]:
-        """Weights in the order of the values (draws, n), the midrank of each group (draws, groups),
-        and the sum of squares of all midranks around their mean (draws,)."""
-        drawn = _taken(weights, self._column)
-        below = np.zeros((len(drawn), drawn.shape[1] + 1), np.int32)
-        np.cumsum(drawn, axis=1, dtype=np.int32, out=below[:, 1:])
-        first, last = _taken(below, self._starts), _taken(below, self._ends)
-        size = (last - first).astype(np.float64)
-        total = below[:, -1].astype(np.float64)
-        spread = (total**3 - np.einsum("ij,ij,ij->i", size, size, size)) / 12
-        return drawn, (first + last + 1) / 2, spread
-
-
-def _taken(rows: Array, columns: Array) -> Array:
-    """These columns; without a check of each number, which takes a third of the time."""
-    return np.take(rows, columns, axis=1, mode="clip")
+    groups = np.stack([np.unique(side, return_inverse=True)[1] for side in (x, y)])
+    order = np.argsort(groups[0])  # memory is read in the order of one side at least
+    found = np.empty((4, len(weights)))
+    drawn = np.ascontiguousarray(weights, np.int32)
+    add_moments(drawn, column[order], np.ascontiguousarray(groups[:, order]), found)
+    total, product, x_spread, y_spread = found
+    shared = product - total * ((total + 1) / 2) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = shared / np.sqrt(x_spread * y_spread)
+    return np.where((x_spread > 0) & (y_spread > 0), rho, np.nan)
 
 
 def centred(values: Array, group: Array) -> Array:

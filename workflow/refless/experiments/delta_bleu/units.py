@@ -30,7 +30,7 @@ from refless.experiments.delta_bleu.dialogues import (
 from refless.kernels._compiled import compiled
 from refless.models.delta_bleu import RULES, scores
 from refless.statistics import Estimate, drawn_whole, spearman_rows
-from refless.statistics.kendall import kendall_rows
+from refless.statistics.ranks import kendall_rows
 from refless.store import sealed
 
 Array = np.ndarray
