@@ -85,11 +85,11 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
     from refless.statistics.ranks import add_moments
 
     column = np.arange(len(x)) if column is None else column
-    groups = np.stack([np.unique(side, return_inverse=True)[1] for side in (x, y)])
+    groups = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
     order = np.argsort(groups[0])  # memory is read in the order of one side at least
+    pairs = np.array([column[order], *(own[order] for own in groups)], np.uint32)
     found = np.empty((4, len(weights)))
-    drawn = np.ascontiguousarray(weights, np.int32)
-    add_moments(drawn, column[order], np.ascontiguousarray(groups[:, order]), found)
+    add_moments(np.ascontiguousarray(weights, np.int32), pairs[0], pairs[1:], found)
     total, product, x_spread, y_spread = found
     shared = product - total * ((total + 1) / 2) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -32,7 +32,7 @@ def _pairs(x: Array, y: Array) -> tuple[int, int, int]:
     return score, untied_x, untied_y
 
 
-@compiled("void(int32[:, ::1], int64[::1], int64[:, ::1], float64[:, ::1])")
+@compiled("void(int32[:, ::1], uint32[::1], uint32[:, ::1], float64[:, ::1])")
 def add_moments(weights: Array, column: Array, groups: Array, out: Array) -> None:
     """Write of each draw, (4, draws), the sum of weights, that of products of midranks, and of each
     side that of squares of midranks around their mean.
