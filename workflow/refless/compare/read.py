@@ -16,7 +16,7 @@ from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
-from refless.statistics import drawn_together, drawn_whole
+from refless.statistics.bootstrap import drawn_together, drawn_whole
 
 Array = np.ndarray
 

@@ -114,9 +114,9 @@ class Texts:
         row = np.repeat(np.arange(len(size)), size)
         place = np.arange(len(row)) + np.repeat(self._bounds[references.text] - ends[:-1], size)
         ids, counts, _ = self._grams[:, place]
-        # a text has an n-gram once, so no two are equal
-        key = (references.item[row] * (ids.max(initial=0) + 1) + ids) * (len(size) + 1) + row
-        return ends, np.ascontiguousarray(np.stack([ids, row, counts])[:, np.argsort(key)])
+        key = references.item[row] * (ids.max(initial=0) + 1) + ids
+        postings = np.stack([ids, row, counts])[:, np.argsort(key, kind="stable")]
+        return ends, np.ascontiguousarray(postings)
 
 
 def tokenize(text: str, tokens: str = "words") -> str:
@@ -221,10 +221,9 @@ def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) 
         np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0)) for part in fractions
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        there = totals > 0
-        precision = np.where(there, matches / totals, 0.0)
+        precision = np.where(totals > 0, matches / totals, 0.0)
         precision[np.abs(precision) < ROUNDING] = 0
-        if rule == "smooth" and (lost := there & (precision <= 0)).any():
+        if rule == "smooth" and (lost := (totals > 0) & (precision <= 0)).any():
             part = np.ones(lost.shape[1:])
             for k in range(len(lost)):
                 part = np.where(lost[k], part / 2, part)

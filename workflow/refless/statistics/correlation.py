@@ -42,15 +42,14 @@ def spearman_rows(x: Array, y: Array) -> Array:
 
 
 def _midranks(rows: Array) -> Array:
-    n = rows.shape[1]
-    order = (np.argsort(rows, axis=1) + n * np.arange(len(rows))[:, None]).ravel()
+    order = (np.argsort(rows, axis=1) + rows.shape[1] * np.arange(len(rows))[:, None]).ravel()
     ascending = rows.ravel()[order].reshape(rows.shape)
     first = np.ones(rows.shape, bool)  # of those that are equal
     np.not_equal(ascending[:, 1:], ascending[:, :-1], out=first[:, 1:])
     starts = np.flatnonzero(first)
     size = np.diff(starts, append=rows.size)
     ranks = np.empty(rows.size)
-    ranks[order] = np.repeat(starts % n + (size + 1) / 2, size)
+    ranks[order] = np.repeat(starts % rows.shape[1] + (size + 1) / 2, size)
     return ranks.reshape(rows.shape)
 
 
@@ -81,8 +80,7 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
 
     Moments of ranks are exact as long as 4 n^3 is below 2^53: no order of summing shows.
     """
-    # compiled code takes longer to import than most of what is done here
-    from refless.statistics.ranks import add_moments
+    from refless.statistics.ranks import add_moments  # its import takes long
 
     column = np.arange(len(x)) if column is None else column
     groups = [np.unique(side, return_inverse=True)[1] for side in (x, y)]

@@ -221,8 +221,7 @@ def _add_up(columns: Array, units: Array, out: Array) -> None:
             for context in units[a, u]:
                 for c in range(len(total)):
                     total[c] += columns[context, c]
-            for c in range(len(total)):
-                out[c, a, u] = total[c]
+            out[:, a, u] = total
 
 
 def _scores(total: Array, cell: Cell) -> Array:
