@@ -21,7 +21,8 @@ from refless.compare.predict import Settings
 from refless.compare.read import Rated, Raters, Split, all_splits
 from refless.compare.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
-from refless.statistics import ENOUGH_UNITS, centred
+from refless.statistics.bootstrap import ENOUGH_UNITS
+from refless.statistics.correlation import centred
 from tests.kernels.texts import ready
 
 QUICK = Settings({"bleu.char": {}}, draws=400, repeats=1)

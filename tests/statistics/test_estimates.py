@@ -9,25 +9,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from refless.statistics import (
-    ENOUGH_UNITS,
     Estimate,
-    centred,
     draw_blocks,
     draw_weights,
-    drawn_together,
     evaluate,
     human_rows,
     interval,
     ratings_saved,
     scale_statistics,
     spearman_rows,
-    weighted_spearman,
     williams,
 )
 from refless.statistics import bootstrap as module
-from refless.statistics.bootstrap import packed, unpacked
-from refless.statistics.correlation import weighted_pearson
-from refless.statistics.kendall import kendall_rows
+from refless.statistics.bootstrap import ENOUGH_UNITS, drawn_together, packed, unpacked
+from refless.statistics.correlation import centred, weighted_pearson, weighted_spearman
+from refless.statistics.ranks import kendall_rows
 
 NAN = float("nan")
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from refless.compare.read import Rated, Split
-from refless.statistics import ENOUGH_UNITS, NOISE, centred, draw_blocks, weighted_spearman
-from refless.statistics.bootstrap import bootstrap
+from refless.statistics.bootstrap import ENOUGH_UNITS, bootstrap, draw_blocks
+from refless.statistics.correlation import NOISE, centred, weighted_spearman
 
 Array = np.ndarray
 

@@ -14,7 +14,7 @@ from refless.data.sources import mr
 from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
-from refless.statistics import drawn_together, drawn_whole
+from refless.statistics.bootstrap import drawn_together, drawn_whole
 
 Array = np.ndarray
 

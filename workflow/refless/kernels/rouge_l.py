@@ -64,7 +64,7 @@ def _side_by_side(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lay texts of about the same length side by side, LANES at a time.
 
-    Returns side_by_side : int32 (places, LANES), the j-th words above 0 of a group's texts stand
+    Returns side_by_side : uint32 (places, LANES), the j-th words above 0 of a group's texts stand
         together, 0 where a text is shorter
     groups : int64 (groups + 1,), where each group starts
     order : int64 (texts,), the texts, group by group
@@ -75,14 +75,14 @@ def _side_by_side(
     sizes = sizes[order]
     longest = np.append(sizes[LANES - 1 :: LANES], sizes[-1:][: len(order) % LANES])
     groups = starts_of(longest, len(longest))
-    side_by_side = np.zeros((groups[-1], LANES), np.int32)
+    side_by_side = np.zeros((groups[-1], LANES), np.uint32)
     place = np.repeat(np.arange(len(order)), sizes)
     step = np.arange(len(words)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     side_by_side[groups[place // LANES] + step, place % LANES] = words[ends[order[place]] + step]
     return side_by_side, groups, order
 
 
-@compiled("void(int32[:, ::1], int64, int64, uint64[:, ::1], uint64[:, ::1])")
+@compiled("void(uint32[:, ::1], int64, int64, uint64[:, ::1], uint64[:, ::1])")
 def read_words(
     side_by_side: np.ndarray, begin: int, end: int, found: np.ndarray, states: np.ndarray
 ) -> None:
@@ -107,7 +107,7 @@ def read_words(
 
 
 @compiled(
-    "void(int32[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1], float64[::1],"
+    "void(int32[::1], int64[::1], uint32[:, ::1], int64[::1], int64[::1], float64[::1],"
     " int64, int64, int64, float64[:, ::1])"
 )
 def fill_lcs(

@@ -114,8 +114,9 @@ class Texts:
         row = np.repeat(np.arange(len(size)), size)
         place = np.arange(len(row)) + np.repeat(self._bounds[references.text] - ends[:-1], size)
         ids, counts, _ = self._grams[:, place]
-        postings = np.stack([ids, row, counts])
-        return ends, np.ascontiguousarray(postings[:, np.lexsort([ids, references.item[row]])])
+        key = references.item[row] * (ids.max(initial=0) + 1) + ids
+        postings = np.stack([ids, row, counts])[:, np.argsort(key, kind="stable")]
+        return ends, np.ascontiguousarray(postings)
 
 
 def tokenize(text: str, tokens: str = "words") -> str:
@@ -222,10 +223,11 @@ def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) 
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(totals > 0, matches / totals, 0.0)
         precision[np.abs(precision) < ROUNDING] = 0
-        lost = (totals > 0) & (precision <= 0)
-        if rule == "smooth" and lost.any():
-            halved = np.ldexp(totals[lost], np.cumsum(lost, axis=0)[lost])
-            precision[lost] = np.minimum(1 / halved, 1)
+        if rule == "smooth" and (lost := (totals > 0) & (precision <= 0)).any():
+            part = np.ones(lost.shape[1:])
+            for k in range(len(lost)):
+                part = np.where(lost[k], part / 2, part)
+                precision[k] = np.where(lost[k], np.minimum(part / totals[k], 1), precision[k])
         elif rule == "floor":
             precision = np.maximum(precision, FLOOR)
         mean = np.exp(np.log(np.maximum(precision, 0)).sum(axis=0) / len(precision))

@@ -5,13 +5,9 @@ constant. A weight of k is exactly k copies. Ranks are midranks.
 """
 
 import numpy as np
-import pandas as pd
-from scipy.special import stdtr  # scipy.stats takes longer to import than most of what is done here
 
 Array = np.ndarray
 
-AT_ONCE = 1 << 17
-"""Weights that are ranked together, so that they stay in a core's cache."""
 NOISE = 1e-12
 """The share of a sum of squares below which what is left of it is rounding."""
 
@@ -28,7 +24,14 @@ def spearman(prediction: Array, truth: Array) -> tuple[float, float]:
     if abs(rho) >= 1:
         return rho, 0.0
     t = abs(rho) * np.sqrt((n - 2) / ((1 - rho) * (1 + rho)))
-    return rho, float(2 * stdtr(n - 2, -t))
+    return rho, two_sided(t, n - 2)
+
+
+def two_sided(t: float, freedom: int) -> float:
+    """p of a value of Student's t."""
+    from scipy.special import stdtr  # its import takes longer than most of what is done here
+
+    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def spearman_rows(x: Array, y: Array) -> Array:
@@ -45,7 +48,15 @@ def spearman_rows(x: Array, y: Array) -> Array:
 
 
 def _midranks(rows: Array) -> Array:
-    return pd.DataFrame(rows).rank(axis=1).to_numpy()
+    order = (np.argsort(rows, axis=1) + rows.shape[1] * np.arange(len(rows))[:, None]).ravel()
+    ascending = rows.ravel()[order].reshape(rows.shape)
+    first = np.ones(rows.shape, bool)  # of those that are equal
+    np.not_equal(ascending[:, 1:], ascending[:, :-1], out=first[:, 1:])
+    starts = np.flatnonzero(first)
+    size = np.diff(starts, append=rows.size)
+    ranks = np.empty(rows.size)
+    ranks[order] = np.repeat(starts % rows.shape[1] + (size + 1) / 2, size)
+    return ranks.reshape(rows.shape)
 
 
 def weighted_mean(values: Array, weights: Array) -> Array:
@@ -75,51 +86,19 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
 
     Moments of ranks are exact as long as 4 n^3 is below 2^53: no order of summing shows.
     """
+    from refless.statistics.ranks import add_moments  # its import takes long
+
     column = np.arange(len(x)) if column is None else column
-    x_ties, y_ties = _Ties(x, column), _Ties(y, column)
-    y_group = y_ties.group[x_ties.order]
-    step = max(1, AT_ONCE // max(len(x), 1))
-    found = np.empty(len(weights))
-    for start in range(0, len(weights), step):
-        block = np.ascontiguousarray(weights[start : start + step])
-        drawn, x_rank, x_spread = x_ties.ranked(block)
-        _, y_rank, y_spread = y_ties.ranked(block)
-        x_rank = _taken(x_rank, x_ties.group[x_ties.order])
-        product = np.einsum("ij,ij->i", drawn * _taken(y_rank, y_group), x_rank)
-        total = drawn.sum(axis=1, dtype=np.float64)
-        shared = product - total * ((total + 1) / 2) ** 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rho = shared / np.sqrt(x_spread * y_spread)
-        found[start : start + step] = np.where((x_spread > 0) & (y_spread > 0), rho, np.nan)
-    return found
-
-
-class _Ties:
-    """Values (n,) whose order is known; ``group`` has the number of each one's equals."""
-
-    def __init__(self, values: Array, column: Array) -> None:
-        _, self.group, size = np.unique(values, return_inverse=True, return_counts=True)
-        self.order = np.argsort(self.group, kind="stable")
-        self._column = column[self.order]
-        self._ends = np.cumsum(size)
-        self._starts = self._ends - size
-
-    def ranked(self, weights: Array) -> tuple[Array, Array, Array]:
-        """Weights in the order of the values (draws, n), the midrank of each group (draws, groups),
-        and the sum of squares of all midranks around their mean (draws,)."""
-        drawn = _taken(weights, self._column)
-        below = np.zeros((len(drawn), drawn.shape[1] + 1), np.int32)
-        np.cumsum(drawn, axis=1, dtype=np.int32, out=below[:, 1:])
-        first, last = _taken(below, self._starts), _taken(below, self._ends)
-        size = (last - first).astype(np.float64)
-        total = below[:, -1].astype(np.float64)
-        spread = (total**3 - np.einsum("ij,ij,ij->i", size, size, size)) / 12
-        return drawn, (first + last + 1) / 2, spread
-
-
-def _taken(rows: Array, columns: Array) -> Array:
-    """These columns; without a check of each number, which takes a third of the time."""
-    return np.take(rows, columns, axis=1, mode="clip")
+    groups = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
+    order = np.argsort(groups[0])  # memory is read in the order of one side at least
+    pairs = np.array([column[order], *(own[order] for own in groups)], np.uint32)
+    found = np.empty((4, len(weights)))
+    add_moments(np.ascontiguousarray(weights, np.int32), pairs[0], pairs[1:], found)
+    total, product, x_spread, y_spread = found
+    shared = product - total * ((total + 1) / 2) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = shared / np.sqrt(x_spread * y_spread)
+    return np.where((x_spread > 0) & (y_spread > 0), rho, np.nan)
 
 
 def centred(values: Array, group: Array) -> Array:
@@ -189,7 +168,7 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     top = (r_a - r_b) * np.sqrt((n - 1) * max(1 + r_ab, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = float(np.float64(top) / np.sqrt(spread))
-    return t, float(2 * stdtr(n - 3, -abs(t)))
+    return t, two_sided(t, n - 3)
 
 
 def ratings_saved(pearson: float) -> float:

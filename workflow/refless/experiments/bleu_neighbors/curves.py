@@ -22,7 +22,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
 )
 from refless.experiments.bleu_neighbors.table1 import ALL, AVERAGE, OTHERS
 from refless.models.neighbor_means import enough_evidence
-from refless.statistics import spearman
+from refless.statistics.correlation import spearman
 from refless.store import sealed
 
 Array = np.ndarray

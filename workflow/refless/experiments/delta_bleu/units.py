@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 
 from refless.data.ratings import separate_items
 from refless.data.task import Task
@@ -28,9 +27,10 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
+from refless.kernels._compiled import compiled
 from refless.models.delta_bleu import RULES, scores
 from refless.statistics import Estimate, drawn_whole, spearman_rows
-from refless.statistics.kendall import kendall_rows
+from refless.statistics.ranks import kendall_rows
 from refless.store import sealed
 
 Array = np.ndarray
@@ -205,11 +205,23 @@ def _columns(
 
 
 def unit_sums(columns: Array, units: Array) -> Array:
-    """Sums of columns (contexts, columns) over units (assignments, units, M): (columns,
+    """Sums of columns (contexts, columns) over units, int32 (assignments, units, M): (columns,
     assignments, units)."""
-    starts = np.arange(0, units.size + 1, units.shape[2], dtype=np.int32)
-    shape, members = (len(starts) - 1, len(columns)), (np.ones(units.size), units.ravel(), starts)
-    return (csr_array(members, shape) @ columns).T.reshape(-1, *units.shape[:2])
+    out = np.empty((columns.shape[1], *units.shape[:2]))
+    _add_up(np.ascontiguousarray(columns), units, out)
+    return out
+
+
+@compiled("void(float64[:, ::1], int32[:, :, :], float64[:, :, ::1])")
+def _add_up(columns: Array, units: Array, out: Array) -> None:
+    total = np.empty(columns.shape[1])
+    for a in range(units.shape[0]):
+        for u in range(units.shape[1]):
+            total[:] = 0
+            for context in units[a, u]:
+                for c in range(len(total)):
+                    total[c] += columns[context, c]
+            out[:, a, u] = total
 
 
 def _scores(total: Array, cell: Cell) -> Array:
