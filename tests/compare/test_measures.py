@@ -121,7 +121,8 @@ def test_scores_together_are_worth_more_than_each(rated):
     generator, split = np.random.default_rng(0), all_splits(rated)["texts"][0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
-    found = predict.combined(replace(rated, scores=scores), split)
+    settings = Settings({}, draws=0)
+    (found,) = predict.methods(replace(rated, scores=scores), settings)["combined", ""]([split])
     assert np.corrcoef(found, rated.quality)[0, 1] > 0.9
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 

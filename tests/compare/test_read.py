@@ -8,17 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.read import (
-    FOLDS,
-    Rated,
-    Split,
-    all_splits,
-    in_folds,
-    of_own,
-    rater_agreement,
-)
+from refless.compare.read import FOLDS, Rated, Split, all_splits, of_own, rater_agreement
 from refless.data.own import read_ratings
 from refless.errors import FormatError
+from refless.models.folds import in_folds
 from tests.compare.made_up import rows, write
 
 

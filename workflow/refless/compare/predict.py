@@ -13,10 +13,17 @@ from refless.compare.read import FOLDS, Rated, Split, all_splits
 from refless.data.wording import wording
 from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
-from refless.models.baselines import Constant, Line, Lookup, Ngrams, RidgeTfidf, SystemRidge
+from refless.models.baselines import (
+    Constant,
+    Line,
+    Lookup,
+    Ngrams,
+    RidgeScores,
+    RidgeTfidf,
+    SystemRidge,
+)
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
-from refless.statistics import agreement
 
 if TYPE_CHECKING:
     from refless.models.rnn_qe.saved import Model
@@ -116,8 +123,8 @@ def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
         found[name, ""] = partial(map, partial(fitted, model, seen, rated))
     for kernel in settings.kernels:
         found[NEIGHBORS, kernel] = partial(by_neighbors, kernel, settings, rated)
-    every = [*texts, *(text for own in rated.references or [] for text in own)]
-    words = Texts(list(map(tokenize, every)), max_order=2)
+    known = [*texts, *(text for own in rated.references or [] for text in own)]
+    words = Texts(list(map(tokenize, known)), max_order=2)
     for name in ("bleu", "delta_bleu"):
         found[name, ""] = partial(map, partial(against_references, name, words, rated))
     if settings.networks is not None:
@@ -125,7 +132,8 @@ def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
     for name, score in rated.scores.items():
         found[name, ""] = partial(map, partial(fitted, Line(), score, rated))
     if len(rated.scores) > 1:
-        found[COMBINED, ""] = partial(map, partial(combined, rated))
+        every = np.column_stack([*rated.scores.values()])
+        found[COMBINED, ""] = partial(map, partial(fitted, RidgeScores(), every, rated))
     return found
 
 
@@ -216,22 +224,6 @@ def against_references(method: str, words: Texts, rated: Rated, split: Split) ->
     return estimate
 
 
-def combined(rated: Rated, split: Split) -> Array:
-    """Ridge regression over all scores, standardised; its strength is chosen by leave-one-out
-    inside the training part."""
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import RidgeCV
-    from sklearn.model_selection import PredefinedSplit, cross_val_predict
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    every = np.column_stack([*rated.scores.values()])
-    filled = SimpleImputer(keep_empty_features=True)
-    model = make_pipeline(filled, StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
-    estimate = cross_val_predict(model, every, rated.quality, cv=PredefinedSplit(split.fold))
-    return np.where(np.isnan(every).all(axis=1), np.nan, estimate)
-
-
 def by_networks(rated: Rated, split: Split, seed: int, threads: int | None = None) -> Array:
     """RNN-QE's estimates in [0, 1], float64 (n,), by networks trained anew for each fold: nothing
     is chosen on the texts that are estimated. Needs torch."""
@@ -244,9 +236,8 @@ def by_networks(rated: Rated, split: Split, seed: int, threads: int | None = Non
 def trained_networks(
     rated: Rated, seed: int, threads: int | None = None, errors: bool = False
 ) -> "Model":
-    """Networks to rate other texts; ``errors`` as of `refless.models.rnn_qe.own.cross_fit`. The
-    model's ``about`` says what they are worth for new contexts, or where these make no `FOLDS`
-    folds, for new texts. Needs torch."""
+    """Networks to rate other texts, as by `refless.models.rnn_qe.own.cross_fit`, tested on new
+    contexts, or where these make no `FOLDS` folds, on new texts. Needs torch."""
     from refless.models.rnn_qe.own import cross_fit
 
     splits = all_splits(rated, seed)
@@ -254,8 +245,5 @@ def trained_networks(
     if split.folds < FOLDS:
         (split,) = splits["texts"]
     told = rated.texts, rated.answers, rated.quality, split.fold
-    model, estimate = cross_fit(*told, seed, errors, threads or 1)
-    found, truth = rated.in_unit(estimate.clip(0, 1)), rated.in_unit(rated.quality)
-    worth = agreement(found, truth, truth.mean(), split.fold)
-    about = {**model.about, "tested": split.name, "worth": worth}
-    return replace(model, about=about, scale=rated.scale)
+    model, _ = cross_fit(*told, seed, errors, threads or 1, rated.scale)
+    return replace(model, about={**model.about, "tested": split.name})

@@ -13,6 +13,7 @@ from refless.data.own import Own
 from refless.data.sources import mr
 from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
+from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.statistics.bootstrap import drawn_together, drawn_whole
 
@@ -219,20 +220,6 @@ def all_splits(rated: Rated, seed: int = 0, repeats: int = 1) -> dict[str, list[
             # the same for folds that differ in their numbers alone
             own.setdefault(numbers(fold).tobytes(), Split(name, fold, len(own)))
     return {name: list(own.values()) for name, own in found.items()}
-
-
-def in_folds(group: Array, folds: int, generator: np.random.Generator) -> Array:
-    """The fold of each row, int64 (rows,), by the number of its group: of whole groups, the largest
-    goes first, each to the fold that has least, in random order where they are equally large."""
-    sizes = np.bincount(group)
-    order = generator.permutation(len(sizes))
-    order = order[np.argsort(-sizes[order], kind="stable")]
-    filled = np.zeros(min(folds, len(sizes)), np.int64)
-    fold_of = np.empty(len(sizes), np.int64)
-    for number in order:
-        fold_of[number] = int(np.argmin(filled))
-        filled[fold_of[number]] += sizes[number]
-    return fold_of[group]
 
 
 def _parted(group: Array) -> bool:

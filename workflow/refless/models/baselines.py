@@ -175,5 +175,25 @@ class SystemRidge(RidgeTfidf):
         return np.where(np.isnan(found), self._mean, found)
 
 
+class RidgeScores:
+    """Ridge regression over several scores of a text, standardised; its strength is chosen by
+    leave-one-out. NaN for a text that has no score."""
+
+    def fit(self, seen: Any, quality: Any, groups: Any = None) -> Self:
+        from sklearn.impute import SimpleImputer
+        from sklearn.linear_model import RidgeCV
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        filled = SimpleImputer(keep_empty_features=True)
+        model = make_pipeline(filled, StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
+        self._model = model.fit(np.array(seen), quality)
+        return self
+
+    def predict(self, seen: Any) -> Array:
+        every = np.array(seen)
+        return np.where(np.isnan(every).all(axis=1), np.nan, self._model.predict(every))
+
+
 def _apart(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [system for system, _ in pairs], [text for _, text in pairs]

@@ -21,6 +21,7 @@ from refless.models.rnn_qe.network import predict
 from refless.models.rnn_qe.saved import Model, sentence_sums, sums_of
 from refless.models.rnn_qe.scale import in_unit, stretched, within
 from refless.models.rnn_qe.training import fit as train
+from refless.statistics import agreement
 
 Array = np.ndarray
 
@@ -38,6 +39,7 @@ def cross_fit(
     seed: int,
     errors: bool = False,
     threads: int = 1,
+    scale: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[Model, Array]:
     """A network for each fold: the next fold chooses its pass, and it is trained on the others.
 
@@ -46,10 +48,11 @@ def cross_fit(
     fold : of each text, int64 (texts,), three or more, numbered from 0
     errors : whether the first passes also have the training texts with errors put in (set-up 2 of
         the paper; for ratings of how well a text is written)
-    Returns the model, which rates from 0 to 1, and each text's estimate, float64 (texts,), by the
-    network that has not seen it, not cut to 0..1.
+    scale : what 0 and 1 are in the user's unit, in which the model rates
+    Returns the model, whose ``about`` says what it is worth within folds, and each text's estimate,
+    float64 (texts,), by the network that has not seen it, not cut to 0..1.
     """
-    meanings = meanings or [""] * len(texts)
+    meanings, (low, high) = meanings or [""] * len(texts), scale
     kind = kind_of(meanings)
     table = read(meanings, texts, kind).assign(median_quality=stretched(quality))
     given = Texts(table.assign(id=table.index.astype(str)), pd.DataFrame())
@@ -69,10 +72,12 @@ def cross_fit(
     estimate = np.empty(len(table))
     for split, network, one in zip(splits, networks, data, strict=True):
         estimate[split.test] = in_unit(predict(network, *one.inputs(one.rows("test"))))
+    found, truth = (low + own * (high - low) for own in (estimate.clip(0, 1), quality))
     words = [(sums_of(one.mr_words), sums_of(one.text_words)) for one in data]
     about = {
         "trained": {"width": WIDTH, "errors": errors, "seed": seed, "texts": len(texts)},
+        "worth": agreement(found, truth, truth.mean(), fold),
         "versions": versions(["refless", "torch", "numpy"]),
     }
     seen = frozenset(sentence_sums(table["words"]))
-    return Model(networks, words, about, (0.0, 1.0), kind, seen), estimate
+    return Model(networks, words, about, scale, kind, seen), estimate
