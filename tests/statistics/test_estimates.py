@@ -136,6 +136,14 @@ def test_a_weight_of_k_is_k_copies(data):
             assert r[row] == pytest.approx(np.corrcoef(many_x, many_y)[0, 1], abs=1e-12)
 
 
+def test_ranks_of_very_many_and_of_what_is_missing():
+    x = np.arange(40.0) % 7
+    weights = np.full((1, 40), 65_535)
+    assert weighted_spearman(x, x, weights)[0] == pytest.approx(1)
+    missing = np.where(x == 3, np.nan, x)[None]
+    assert np.isnan(spearman_rows(missing, x[None])).all()
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_pearson_does_not_hang_on_the_unit(scale):
     x, y = np.array([1.0, 2.0, 4.0]) * scale, np.array([0.3, 0.1, 0.9])

@@ -56,6 +56,7 @@ def _midranks(rows: Array) -> Array:
     size = np.diff(starts, append=rows.size)
     ranks = np.empty(rows.size)
     ranks[order] = np.repeat(starts % rows.shape[1] + (size + 1) / 2, size)
+    ranks[np.isnan(rows.ravel())] = np.nan
     return ranks.reshape(rows.shape)
 
 

@@ -49,14 +49,15 @@ def add_moments(weights: Array, column: Array, groups: Array, out: Array) -> Non
             ranks[0, groups[0, i]] += own[column[i]]
             ranks[1, groups[1, i]] += own[column[i]]
         for side in range(2):
-            below = cubes = 0
+            below, cubes = 0, 0.0  # cubes of many are no int64
             for group in range(n):
                 size = ranks[side, group]
                 ranks[side, group] = 2 * below + size + 1  # twice the midrank
                 below += size
-                cubes += size * size * size
-            out[0, draw], out[2 + side, draw] = below, (below * below * below - cubes) / 12
-        product = 0
+                cubes += float(size) * size * size
+            out[0, draw], out[2 + side, draw] = below, (float(below) * below * below - cubes) / 12
+        product = 0.0
         for i in range(n):
-            product += own[column[i]] * ranks[0, groups[0, i]] * ranks[1, groups[1, i]]
+            drawn = float(own[column[i]])
+            product += drawn * ranks[0, groups[0, i]] * ranks[1, groups[1, i]]
         out[1, draw] = product / 4
