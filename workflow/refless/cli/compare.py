@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.cli import files
-from refless.errors import KernelError
+from refless.errors import KernelError, OutputError
 
 
 def compare(arguments: Namespace) -> None:
@@ -27,6 +27,8 @@ def compare(arguments: Namespace) -> None:
     from refless.compare.read import of_own
 
     folder = Path(arguments.out or "")
+    if folder.is_file():
+        raise OutputError("is a file", path=folder, remedy="name a folder")
     for name in report.FILES if arguments.out else ():
         files.check_out(str(folder / name), *(file.path for file in own.files))
     rated, settings = of_own(own, arguments.scale), _settings(arguments)

@@ -110,7 +110,7 @@ def finish(arguments: Namespace, file: File, columns: Any, facts: dict[str, Any]
         with whole_file(arguments.out) as path:
             path.write_bytes(data)
     if "mse" in facts:
-        tell(measures_line(facts))
+        tell(f"where there is a prediction: {measures_line(facts)}")
 
 
 def tell(line: str) -> None:

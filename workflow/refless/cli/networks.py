@@ -67,7 +67,7 @@ def qe(arguments: Namespace) -> None:
         rated = model.rate(meanings, given["text"])
     except FormatError as error:
         line = outputs.lines[(error.line or 1) - 1]
-        remedy = f"mend it; the model reads {model.meanings}, as it was trained"
+        remedy = f"mend it: the model reads {model.meanings}; or train one of your own (train-qe)"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
     if seen := rated["seen"].sum():
         files.tell(f"warning: {seen} of {len(rated)} texts are among those that it was trained on")

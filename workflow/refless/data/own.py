@@ -130,7 +130,7 @@ def _read_columns(
         there = ", ".join(map(shorten, file.names[:60]))
         message = f"not there, or there twice: {asked}; the columns are: {there}"
         told = " ".join(f"--column {name}=NAME" for name in lost)
-        remedy = f"say which they are: {told} (in the configuration: columns)"
+        remedy = f"say which they are: {told} (in the configuration: columns), or rename them here"
         if "weight" in lost:
             remedy += "; or with --scale LOW HIGH, give a column quality"
         raise FormatError(message, path=file.path, remedy=remedy)
