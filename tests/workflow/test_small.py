@@ -154,7 +154,7 @@ def test_an_encoder_placed_by_hand_is_used(with_model):
     texts = read_task(with_model.path / "results/ratings/mine").texts["text"].tolist()
     np.testing.assert_allclose(
         sealed.read(with_model.path / FILE).content,
-        kernel(KERNEL, texts, texts, model=folder, layer=2, device="cpu"),
+        kernel(KERNEL, texts, texts, model=folder, layer=2),
         atol=1e-5,
     )
     first = rows(with_model)
