@@ -24,10 +24,10 @@ def spearman(prediction: Array, truth: Array) -> tuple[float, float]:
     if abs(rho) >= 1:
         return rho, 0.0
     t = abs(rho) * np.sqrt((n - 2) / ((1 - rho) * (1 + rho)))
-    return rho, two_sided(t, n - 2)
+    return rho, _two_sided(t, n - 2)
 
 
-def two_sided(t: float, freedom: int) -> float:
+def _two_sided(t: float, freedom: int) -> float:
     """p of a value of Student's t."""
     from scipy.special import stdtr  # its import takes longer than most of what is done here
 
@@ -169,7 +169,7 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     top = (r_a - r_b) * np.sqrt((n - 1) * max(1 + r_ab, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = float(np.float64(top) / np.sqrt(spread))
-    return t, two_sided(t, n - 3)
+    return t, _two_sided(t, n - 3)
 
 
 def ratings_saved(pearson: float) -> float:

@@ -52,7 +52,7 @@ def cross_fit(
     Returns the model, whose ``about`` says what it is worth within folds, and each text's estimate,
     float64 (texts,), by the network that has not seen it, not cut to 0..1.
     """
-    meanings, (low, high) = meanings or [""] * len(texts), scale
+    meanings = meanings or [""] * len(texts)
     kind = kind_of(meanings)
     table = read(meanings, texts, kind).assign(median_quality=stretched(quality))
     given = Texts(table.assign(id=table.index.astype(str)), pd.DataFrame())
@@ -72,6 +72,7 @@ def cross_fit(
     estimate = np.empty(len(table))
     for split, network, one in zip(splits, networks, data, strict=True):
         estimate[split.test] = in_unit(predict(network, *one.inputs(one.rows("test"))))
+    low, high = scale
     found, truth = (low + own * (high - low) for own in (estimate.clip(0, 1), quality))
     words = [(sums_of(one.mr_words), sums_of(one.text_words)) for one in data]
     about = {
