@@ -59,6 +59,8 @@ def _blocks(
     x, x_starts = number_words([text.lower().split() for text in candidates], known)
     own_words = list(known)
     s, s_starts = number_words([text.lower().split() for text in training], known)
+    # numba asks of each signed index whether it counts from the end
+    x, s = x.view(np.uint32), s.view(np.uint32)
     stem_of = stems(known)
     by_stem: dict[str, list[int]] = {}
     for word, number in known.items():
@@ -76,7 +78,7 @@ def _blocks(
             for other in fitting:
                 own[other] = own.get(other, 0) | passed
         fits.append(own)
-    others = np.array([other for own in fits for other in own], np.int32)
+    others = np.array([other for own in fits for other in own], np.uint32)
     passes = np.array([passed for own in fits for passed in own.values()], np.uint8)
     starts = starts_of(map(len, fits), len(fits))
     # room for the candidate whose words fit the most words
@@ -85,80 +87,59 @@ def _blocks(
         fill = partial(
             fill_meteor,
             *(start, stop, x, x_starts, s, s_starts, others, passes, starts),
-            *(1 if old else 2, len(known), min(int(most), len(known)) + 1),
+            *(1 if old else 2, len(known), int(most)),
         )
         yield start, stop, fill
 
 
-@compiled(
-    "int64(uint8[:, ::1], int64, int64, int64, int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[:, ::1])"
-)
-def align(
-    fits: np.ndarray,
-    n: int,
-    n_spare: int,
-    lasting: int,
-    spare: np.ndarray,
-    places: np.ndarray,
-    x_pass: np.ndarray,
-    s_pass: np.ndarray,
-    partners: np.ndarray,
-) -> int:
-    """Align the n words of x with the spare words of s; return the number of pairs.
+@compiled("int64(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, int64)")
+def align(fits: np.ndarray, spare: np.ndarray, x: np.ndarray, n_spare: int, lasting: int) -> int:
+    """Align words of x with the spare words of s; return the number of pairs.
 
-    fits : in which passes a word of x fits, by place of the other word and by word of x
+    fits, spare, x : see `fill_meteor`
     lasting : words aligned in a later pass than this one are free again in the third
-    spare, places : where in s the words are, last word first, and their places in ``fits``
-    x_pass, s_pass : 0, becomes the pass in which words were aligned
-    partners : of the words of x, filled in: from the first two passes, from the third
     """
-    m = same = 0
-    left = n_spare  # words of s that are free
-    for stage in range(1, 4):
-        held = lasting if stage == 3 else 2
-        if held == 1:
-            left = n_spare - same
-        for i in range(n - 1, -1, -1):
-            if left == 0:
-                break
-            if 0 < x_pass[i] <= held:
-                continue
-            for c in range(n_spare):
-                able = fits[places[c], i] >> (stage - 1) & 1
-                if able and not 0 < s_pass[c] <= held:
-                    partners[i, stage // 3] = spare[c]
+    m = 0
+    # Same word, then same stem. Going down s instead of x gives the same pairs: both pair the last
+    # free words of a kind, then the last but one.
+    for stage in range(SAME, STEM + 1):
+        for c in range(n_spare):
+            fit = spare[c, 1]
+            while fit > 0 and spare[c, 2] == 0:
+                i = fits[fit, 0]
+                if fits[fit, 1] & stage and x[i, 2] == 0:
+                    x[i, 0] = x[i, 1] = spare[c, 0]
+                    x[i, 2] = spare[c, 2] = stage
                     m += 1
-                    left -= 1
-                    same += stage == 1
-                    if stage == 3:
-                        places[c] = 0  # fits no word
-                    else:
-                        x_pass[i] = s_pass[c] = stage
-                    break
-    return m
-
-
-@compiled("int64(int64[:, ::1], int64[::1], int64)")
-def count_chunks(partners: np.ndarray, x_pass: np.ndarray, n: int) -> int:
-    """How many chunks the pairs of `align` form: one ends where x or s does not go on by one.
-    Both arrays are as before."""
-    chunks = 0
-    last_i, last_j = -2, -2
-    for i in range(n):
-        x_pass[i] = 0
-        for k in range(2):
-            j = partners[i, k]
-            if j >= 0:
-                partners[i, k] = -1
-                if i != last_i + 1 or j != last_j + 1:
-                    chunks += 1
-                last_i, last_j = i, j
-    return chunks
+                fit = fits[fit, 2]
+    # Synonyms, from the last word of x that has one. Words of s without any are left behind.
+    while True:
+        best, its, n_left = -1, -1, 0
+        for c in range(n_spare):
+            fit, able = spare[c, 1], False
+            while fit > 0 and not 0 < spare[c, 2] <= lasting:
+                i = fits[fit, 0]
+                if fits[fit, 1] & SENSE and not 0 < x[i, 2] <= lasting:
+                    able = True
+                    if i > best:
+                        best, its = i, n_left
+                fit = fits[fit, 2]
+            if able:
+                for k in range(3):
+                    spare[n_left, k] = spare[c, k]
+                n_left += 1
+        n_spare = n_left
+        if best < 0:
+            return m
+        x[best, 1] = spare[its, 0]
+        if x[best, 0] < 0:
+            x[best, 0] = x[best, 1]
+        x[best, 2] = spare[its, 2] = SAME
+        m += 1
 
 
 @compiled(
-    "void(int64, int64, int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], uint8[::1],"
+    "void(int64, int64, uint32[::1], int64[::1], uint32[::1], int64[::1], uint32[::1], uint8[::1],"
     " int64[::1], int64, int64, int64, int64, int64, float64[:, ::1])"
 )
 def fill_meteor(
@@ -173,7 +154,7 @@ def fill_meteor(
     starts: np.ndarray,
     lasting: int,
     n_words: int,
-    n_places: int,
+    most: int,
     first: int,
     last: int,
     out: np.ndarray,
@@ -184,52 +165,46 @@ def fill_meteor(
     others, passes, starts : for each word of a candidate, the words that it may be aligned with,
         and in which passes: `SAME`, `STEM`, `SENSE`
     lasting : see `align`
-    n_words, n_places : room: words, and those that a candidate may be aligned with
+    n_words, most : room: words, and fits of a candidate
     """
-    longest = np.diff(x_starts[first : last + 1]).max()
     longest_s = np.diff(s_starts[start : stop + 1]).max()
-    # from 1 for the words that some word of x may be aligned with; in which passes, by word of x
-    places = np.zeros(n_words, np.int64)
-    fits = np.zeros((n_places, longest), np.uint8)
-    spare, spare_places = np.empty(longest_s, np.int64), np.empty(longest_s, np.int64)
-    x_pass, s_pass = np.zeros(longest, np.int64), np.zeros(longest_s, np.int64)
-    partners = np.full((longest, 2), np.int64(-1))
+    # the first fit of each word, from 1; of each fit the place in x, passes, and the word's next
+    heads = np.zeros(n_words, np.uint32)
+    fits = np.zeros((most + 1, 3), np.int64)
+    # words of s that fit, last word first: place, first fit, pass in which it was aligned
+    spare = np.zeros((longest_s + 1, 3), np.int64)
+    # words of x: first and last partner in s, pass
+    aligned = np.empty((np.diff(x_starts[first : last + 1]).max(), 3), np.int64)
     for candidate in range(first, last):
         words = x[x_starts[candidate] : x_starts[candidate + 1]]
-        n_met = 0
-        for i in range(len(words)):
+        n = len(words)
+        n_fits = 0
+        for i in range(n):
             for k in range(starts[words[i]], starts[words[i] + 1]):
-                if places[others[k]] == 0:
-                    n_met += 1
-                    places[others[k]] = n_met
-                fits[places[others[k]], i] = passes[k]
+                n_fits += 1
+                fits[n_fits, 0], fits[n_fits, 1] = i, passes[k]
+                fits[n_fits, 2] = heads[others[k]]
+                heads[others[k]] = n_fits
         for text in range(start, stop):
-            n_spare = 0
-            for j in range(s_starts[text + 1] - 1, s_starts[text] - 1, -1):
-                if places[s[j]] > 0:
-                    spare[n_spare], spare_places[n_spare] = j, places[s[j]]
-                    s_pass[n_spare] = 0
-                    n_spare += 1
-            value, m = 0.0, 0
+            end, size = np.uint64(s_starts[text + 1]), s_starts[text + 1] - s_starts[text]
+            n_spare = np.uint64(0)
+            for back in range(np.uint64(1), np.uint64(size + 1)):
+                spare[n_spare, 0], spare[n_spare, 1] = end - back, heads[s[end - back]]
+                n_spare += np.uint64(spare[n_spare, 1] > 0)
+            value = 0.0
             if n_spare > 0:
-                m = align(
-                    fits,
-                    len(words),
-                    n_spare,
-                    lasting,
-                    spare,
-                    spare_places,
-                    x_pass,
-                    s_pass,
-                    partners,
-                )
-            if m > 0:
-                broken = count_chunks(partners, x_pass, len(words)) / m
-                precision, recall = m / len(words), m / (s_starts[text + 1] - s_starts[text])
-                f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)
-                value = (1 - 0.5 * (broken * broken * broken)) * f
+                spare[:n_spare, 2] = 0
+                aligned[:n, 0], aligned[:n, 1], aligned[:n, 2] = -1, -3, 0
+                m = align(fits, spare, aligned, int(n_spare), lasting)
+                if m > 0:
+                    chunks = m
+                    for i in range(1, n):
+                        chunks -= aligned[i, 0] == aligned[i - 1, 1] + 1
+                    broken = chunks / m
+                    precision, recall = m / n, m / size
+                    f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)
+                    value = (1 - 0.5 * (broken * broken * broken)) * f
             out[candidate - first, text - start] = value
-        fits[: n_met + 1, : len(words)] = 0
         for word in words:
             for k in range(starts[word], starts[word + 1]):
-                places[others[k]] = 0
+                heads[others[k]] = 0
