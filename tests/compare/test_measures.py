@@ -18,11 +18,12 @@ from refless.compare.evaluate import (
 )
 from refless.compare.measures import _pearson, averaged, measured
 from refless.compare.predict import Settings
-from refless.compare.read import Rated, Raters, Split, all_splits
+from refless.compare.read import Rated, Split, all_splits
 from refless.compare.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
 from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.correlation import centred
+from refless.statistics.reliability import Raters
 from tests.kernels.texts import ready
 
 QUICK = Settings({"bleu.char": {}}, draws=400, repeats=1)

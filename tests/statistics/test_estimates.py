@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from refless.models.rnn_qe.statistics import scale_statistics, weighted_pearson
 from refless.statistics import (
     Estimate,
     draw_blocks,
@@ -16,13 +17,12 @@ from refless.statistics import (
     human_rows,
     interval,
     ratings_saved,
-    scale_statistics,
     spearman_rows,
     williams,
 )
 from refless.statistics import bootstrap as module
 from refless.statistics.bootstrap import ENOUGH_UNITS, drawn_together, packed, unpacked
-from refless.statistics.correlation import centred, weighted_pearson, weighted_spearman
+from refless.statistics.correlation import centred, weighted_spearman
 from refless.statistics.ranks import kendall_rows
 
 NAN = float("nan")

@@ -1,4 +1,4 @@
-"""Rated texts as they are compared, how far raters agree, and which texts are left out together."""
+"""Rated texts as they are compared, and which of them are left out together."""
 
 import json
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from refless.errors import FormatError
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.statistics.bootstrap import drawn_together, drawn_whole
+from refless.statistics.reliability import Raters, rater_agreement
 
 Array = np.ndarray
 
@@ -28,19 +29,6 @@ FEWEST_GROUPS = 3
 """Groups without which there is no split: one is left out, one sets thresholds, one trains."""
 TEXTS = 10_000
 """Texts in all repeats together: with many, one repeat does what five do."""
-
-
-class Raters(NamedTuple):
-    """How far raters agree: intraclass correlations, one-way random (Shrout & Fleiss 1979)."""
-
-    number: int  # of raters
-    each: float  # mean number of ratings of a text
-    one: float  # ICC of one rating, and
-    mean: float  # of a text's mean; NaN where no text has two ratings
-    # about the greatest r: the root of the share that texts have in the variance of their means;
-    # levels of raters count as far as they are not the same for all texts
-    most: float
-    between: float  # share of the ratings' variance that lies between raters
 
 
 @dataclass(frozen=True)
@@ -153,37 +141,6 @@ def answers_of(texts: pd.DataFrame) -> tuple[str, list[str]]:
         if name in texts and (found := texts[name].fillna("").astype(str)).str.strip().any():
             return name, list(found)
     return "", [""] * len(texts)
-
-
-def rater_agreement(ratings: pd.DataFrame) -> Raters:
-    """Of ratings with ``text``, ``rater`` and ``quality``."""
-    value, text, rater = ratings["quality"], ratings["text"], ratings["rater"]
-    between, inside = _variance(value, text)
-    centered, _ = _variance(value - value.groupby(rater).transform("mean"), text)
-    of_raters, rest = _variance(value, rater)
-    each, one = len(value) / text.nunique(), between / (between + inside)
-    most = max(0.0, *np.nan_to_num([between, centered])) / value.groupby(text).mean().var()
-    return Raters(
-        number=rater.nunique(),
-        each=each,
-        one=one,
-        mean=each * one / (1 + (each - 1) * one),
-        most=float("nan") if np.isnan(one) else min(most, 1) ** 0.5,
-        between=max(float(np.nan_to_num(of_raters / (of_raters + rest))), 0.0),
-    )
-
-
-def _variance(value: pd.Series, group: pd.Series) -> tuple[float, float]:
-    """Variance between and inside groups of any size, of one-way analysis; NaN with one group, or
-    one value in each."""
-    own = value.groupby(group)
-    size, n = own.size(), len(value)
-    if len(size) in (1, n):
-        return float("nan"), float("nan")
-    above = (size * (own.mean() - value.mean()) ** 2).sum() / (len(size) - 1)
-    inside = ((value - own.transform("mean")) ** 2).sum() / (n - len(size))
-    usual = (n - (size**2).sum() / n) / (len(size) - 1)
-    return float((above - inside) / usual), float(inside)
 
 
 class Split(NamedTuple):

@@ -5,6 +5,7 @@ constant. A weight of k is exactly k copies. Ranks are midranks.
 """
 
 import numpy as np
+import pandas as pd
 
 Array = np.ndarray
 
@@ -36,49 +37,21 @@ def _two_sided(t: float, freedom: int) -> float:
 
 def spearman_rows(x: Array, y: Array) -> Array:
     """Spearman's rho of each row of ``x`` and ``y``, (..., rows, n); NaN of a constant side."""
-    middle = (x.shape[-1] + 1) / 2
-    truth = _midranks(y) - middle  # halves, so that their moments are exact
+    middle = (x.shape[-1] + 1) / 2  # halves, so that the moments of ranks are exact
+    truth = pd.DataFrame(y).rank(axis=1).to_numpy() - middle
     yy = (truth * truth).sum(axis=1)
     found = np.empty(x.shape[:-1])
     for place in np.ndindex(x.shape[:-2]):
-        own = _midranks(x[place]) - middle
+        own = pd.DataFrame(x[place]).rank(axis=1).to_numpy() - middle
         with np.errstate(invalid="ignore"):
             found[place] = (own * truth).sum(axis=1) / np.sqrt((own * own).sum(axis=1) * yy)
     return found
-
-
-def _midranks(rows: Array) -> Array:
-    order = (np.argsort(rows, axis=1) + rows.shape[1] * np.arange(len(rows))[:, None]).ravel()
-    ascending = rows.ravel()[order].reshape(rows.shape)
-    first = np.ones(rows.shape, bool)  # of those that are equal
-    np.not_equal(ascending[:, 1:], ascending[:, :-1], out=first[:, 1:])
-    starts = np.flatnonzero(first)
-    size = np.diff(starts, append=rows.size)
-    ranks = np.empty(rows.size)
-    ranks[order] = np.repeat(starts % rows.shape[1] + (size + 1) / 2, size)
-    ranks[np.isnan(rows.ravel())] = np.nan
-    return ranks.reshape(rows.shape)
 
 
 def weighted_mean(values: Array, weights: Array) -> Array:
     """Mean of ``values`` (n,) under each row of ``weights`` (draws, n); NaN where none is drawn."""
     with np.errstate(invalid="ignore"):
         return np.asarray((weights * values).sum(axis=1) / weights.sum(axis=1))
-
-
-def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
-    """Pearson's r of ``x`` and ``y`` (n,) under each row of ``weights`` (draws, n)."""
-    total = weights.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        dx = x - (weights * x).sum(axis=1, keepdims=True) / total
-        dy = y - (weights * y).sum(axis=1, keepdims=True) / total
-        xx = (weights * dx * dx).sum(axis=1)
-        yy = (weights * dy * dy).sum(axis=1)
-        r = (weights * dx * dy).sum(axis=1) / np.sqrt(xx * yy)
-    # beside the size of the numbers themselves, a spread this small is rounding
-    still = xx <= NOISE**2 * (weights * x * x).sum(axis=1)
-    still |= yy <= NOISE**2 * (weights * y * y).sum(axis=1)
-    return np.where(still, np.nan, r)
 
 
 def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None = None) -> Array:
@@ -114,27 +87,6 @@ def centred(values: Array, group: Array) -> Array:
     # beside one that is far away, the others must not tie
     unit = min(most, 1e6 * float(np.median(np.abs(away[away != 0]))))
     return np.round(away / unit, 12)
-
-
-def scale_statistics(
-    prediction: Array, truth: Array, scale: Array, weights: Array
-) -> dict[str, Array]:
-    """Pearson, Spearman, MAE and RMSE, shape (draws,) each, of ratings (n,) on a ``scale`` of few
-    values, ascending, (k,), under ``weights``, whole numbers (draws, n)."""
-    from scipy.sparse import csr_array
-
-    k, n = len(scale), len(truth)
-    pair = np.searchsorted(scale, prediction) * k + np.searchsorted(scale, truth)
-    cells = csr_array((np.ones(n, np.int64), (pair, np.arange(n))), (k * k, n))
-    # a pair of values is a candidate that is there as often as it was counted
-    counts = np.ascontiguousarray((cells @ weights.T).T)
-    x, y = np.repeat(scale, k), np.tile(scale, k)
-    return {
-        "pearson": weighted_pearson(x, y, counts),
-        "spearman": weighted_spearman(x, y, counts),
-        "mae": weighted_mean(np.abs(x - y), counts),
-        "rmse": np.sqrt(weighted_mean((x - y) ** 2, counts)),
-    }
 
 
 def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from refless.models.rnn_qe import data
 from refless.models.rnn_qe.meaning import unordered
 from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, SETUPS, TESTED
 from refless.models.rnn_qe.scale import half_points
-from refless.statistics import scale_statistics
+from refless.models.rnn_qe.statistics import scale_statistics
 from refless.store import sealed
 
 Array = np.ndarray

@@ -25,8 +25,9 @@ from refless.experiments.rnn_qe.baselines import (
     to_scale,
 )
 from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
+from refless.models.rnn_qe.statistics import scale_statistics
 from refless.report.tables import publish
-from refless.statistics import Estimate, draw_weights, scale_statistics, williams
+from refless.statistics import Estimate, draw_weights, williams
 from refless.store import sealed
 
 Array = np.ndarray

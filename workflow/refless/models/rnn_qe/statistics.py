@@ -1,0 +1,45 @@
+"""How well ratings in half points agree, on many draws at once.
+
+Stage: cell (RNN-QE). In: ratings on a scale of few values, weights of a bootstrap. Out: statistics.
+"""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from refless.statistics.correlation import NOISE, weighted_mean, weighted_spearman
+
+Array = np.ndarray
+
+
+def scale_statistics(
+    prediction: Array, truth: Array, scale: Array, weights: Array
+) -> dict[str, Array]:
+    """Pearson, Spearman, MAE and RMSE, shape (draws,) each, of ratings (n,) on a ``scale`` of few
+    values, ascending, (k,), under ``weights``, whole numbers (draws, n)."""
+    k, n = len(scale), len(truth)
+    pair = np.searchsorted(scale, prediction) * k + np.searchsorted(scale, truth)
+    cells = csr_array((np.ones(n, np.int64), (pair, np.arange(n))), (k * k, n))
+    # a pair of values is a candidate that is there as often as it was counted
+    counts = np.ascontiguousarray((cells @ weights.T).T)
+    x, y = np.repeat(scale, k), np.tile(scale, k)
+    return {
+        "pearson": weighted_pearson(x, y, counts),
+        "spearman": weighted_spearman(x, y, counts),
+        "mae": weighted_mean(np.abs(x - y), counts),
+        "rmse": np.sqrt(weighted_mean((x - y) ** 2, counts)),
+    }
+
+
+def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
+    """Pearson's r of ``x`` and ``y`` (n,) under each row of ``weights`` (draws, n)."""
+    total = weights.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dx = x - (weights * x).sum(axis=1, keepdims=True) / total
+        dy = y - (weights * y).sum(axis=1, keepdims=True) / total
+        xx = (weights * dx * dx).sum(axis=1)
+        yy = (weights * dy * dy).sum(axis=1)
+        r = (weights * dx * dy).sum(axis=1) / np.sqrt(xx * yy)
+    # beside the size of the numbers themselves, a spread this small is rounding
+    still = xx <= NOISE**2 * (weights * x * x).sum(axis=1)
+    still |= yy <= NOISE**2 * (weights * y * y).sum(axis=1)
+    return np.where(still, np.nan, r)
