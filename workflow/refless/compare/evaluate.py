@@ -81,9 +81,8 @@ def compare(
     parts: dict[Row, list[Draws]] = {}
     for number, key in enumerate(tried):
         step(number, len(tried), label(*key))
-        asked = [split for split in every if not reasons[split.name, *key]]
-        if key[0] == NETWORKS:
-            asked = [split for split in asked if split.repeat == 0]
+        most = 1 if key[0] == NETWORKS else len(every)  # repeats
+        asked = [one for one in every if not reasons[one.name, *key] and one.repeat < most]
         told = settings.draws, settings.seed, rated.scores.get(key[0])
         for split, estimate in zip(asked, methods[key](asked), strict=True):
             found = measured(estimate, rated, split, *told)

@@ -13,15 +13,7 @@ from refless.compare.read import FOLDS, Rated, Split, all_splits
 from refless.data.wording import wording
 from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
-from refless.models.baselines import (
-    Constant,
-    Line,
-    Lookup,
-    Ngrams,
-    RidgeScores,
-    RidgeTfidf,
-    SystemRidge,
-)
+from refless.models import baselines
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
 
@@ -105,18 +97,18 @@ def why_not(method: str, kernel: str, rated: Rated, settings: Settings, split: s
 
 def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
     """Every method, by its name and kernel, in the table's order."""
-    texts, ngrams = rated.texts, Ngrams(rated.texts)
+    texts, ngrams = rated.texts, baselines.Ngrams(rated.texts)
     pairs = [] if rated.system is None else list(zip(rated.system, texts, strict=True))
     models = {
-        "constant": (Constant(), texts),
-        "middle": (Constant(0.5), texts),
-        "length": (Line(), [len(text) for text in texts]),
-        "words": (Line(), [len(text.split()) for text in texts]),
-        "lookup": (Lookup(), [wording(text) for text in rated.slots or texts]),
-        "system_mean": (Lookup(), rated.system),
-        "context_mean": (Lookup(), rated.context),
-        "ridge": (RidgeTfidf(ngrams), texts),
-        "ridge_system": (SystemRidge(ngrams), pairs),
+        "constant": (baselines.Constant(), texts),
+        "middle": (baselines.Constant(0.5), texts),
+        "length": (baselines.Line(), [len(text) for text in texts]),
+        "words": (baselines.Line(), [len(text.split()) for text in texts]),
+        "lookup": (baselines.Lookup(), [wording(text) for text in rated.slots or texts]),
+        "system_mean": (baselines.Lookup(), rated.system),
+        "context_mean": (baselines.Lookup(), rated.context),
+        "ridge": (baselines.RidgeTfidf(ngrams), texts),
+        "ridge_system": (baselines.SystemRidge(ngrams), pairs),
     }
     found: dict[tuple[str, str], Method] = {}
     for name, (model, seen) in models.items():
@@ -130,10 +122,10 @@ def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
     if settings.networks is not None:
         found[NETWORKS, ""] = partial(map, partial(settings.networks, rated))
     for name, score in rated.scores.items():
-        found[name, ""] = partial(map, partial(fitted, Line(), score, rated))
+        found[name, ""] = partial(map, partial(fitted, baselines.Line(), score, rated))
     if len(rated.scores) > 1:
         every = np.column_stack([*rated.scores.values()])
-        found[COMBINED, ""] = partial(map, partial(fitted, RidgeScores(), every, rated))
+        found[COMBINED, ""] = partial(map, partial(fitted, baselines.RidgeScores(), every, rated))
     return found
 
 
@@ -206,9 +198,8 @@ def against_references(method: str, words: Texts, rated: Rated, split: Split) ->
     """
     n, others = len(rated), rated.references or []
     whose = np.repeat(np.arange(len(others)), [len(own) for own in others])
-    item = np.arange(n)
-    if method == "delta_bleu" and rated.context is not None:
-        item = rated.context
+    context = rated.context if method == "delta_bleu" else None
+    item = np.arange(n) if context is None else context
     weight = np.append(2 * rated.quality - 1, np.ones(len(whose)))
     owner = np.append(split.fold, np.full(len(whose), NOBODY))
     side = Rows(np.arange(len(weight)), owner, np.append(item, item[whose]))
@@ -219,7 +210,7 @@ def against_references(method: str, words: Texts, rated: Rated, split: Split) ->
     estimate = np.full(n, np.nan)
     for k in range(split.folds):
         training, asked = split.fold != k, split.fold == k
-        line = Line().fit(score[training, 1 + k], rated.quality[training])
+        line = baselines.Line().fit(score[training, 1 + k], rated.quality[training])
         estimate[asked] = line.predict(score[asked, 0])
     return estimate
 

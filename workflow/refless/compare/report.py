@@ -1,8 +1,6 @@
 """What a comparison says: the sentences of `refless compare`, and its files, in which there is no
 text, no time and no path: the same ratings, settings and seed give the same bytes."""
 
-import base64
-import io
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -121,25 +119,25 @@ def command(found: Comparison, told: Sequence[str]) -> str:
     return f"{first} rate new texts by {label(method)}"
 
 
-def warnings(rated: Rated, found: Comparison) -> list[str]:
+def warnings(rated: Rated, found: Comparison) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
-    said = ["; ".join(found.unread)] if found.unread else []
+    if found.unread:
+        yield "; ".join(found.unread)
     if rated.answers is None:
-        said.append(
+        yield (
             "No column context or mr: texts that answer the same may be in training and in the"
             " test, which flatters every method."
         )
     systems = 0 if rated.system is None else int(rated.system.max()) + 1
     if 0 < systems < FEW_SYSTEMS:
-        said.append(
-            f"The {systems} systems are not drawn anew: intervals say nothing of the next one."
-        )
-    return said
+        yield f"The {systems} systems are not drawn anew: intervals say nothing of the next one."
 
 
 def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder: Path) -> None:
     """Write `FILES`, or none of them. Raises OutputError: a file cannot be written."""
-    said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
+    from refless.report.figures import as_address, intervals_figure  # matplotlib takes a second
+
+    said = {"answer": answer(rated, found), "warnings": [*warnings(rated, found)]}
     record = {
         "refless": __version__,
         "scale": list(rated.scale),
@@ -150,11 +148,14 @@ def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder
         "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
         **said,
     }
-    views = {name: _view(found.table, name) for name in found.order}
+    named = list(map(label, found.table["method"], found.table["kernel"]))
+    table = found.table.assign(method=named).sort_values("pearson", kind="stable")
+    picture = as_address(intervals_figure(table, found.order, [*TRIVIAL.values()]))
+    views = {name: _view(table[table["split"] == name]) for name in found.order}
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
     files = {
         "comparison.json": json_text(record),
-        "report.html": page.render(**said, views=views, picture=_picture(found)),
+        "report.html": page.render(**said, views=views, picture=picture),
     }
     tables = found.table, found.predictions, learning_curve(rated, found, settings)
     for name, table in zip(TABLES, tables, strict=True):
@@ -162,31 +163,7 @@ def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder
     write_together({folder / name: text for name, text in files.items()})
 
 
-def _view(table: pd.DataFrame, split: str) -> str:
-    """The rows of a split as HTML, the best first."""
-    own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
-    own["method"] = list(map(label, own["method"], own["kernel"]))
-    return own[SHOWN].to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
-
-
-def _picture(found: Comparison) -> str:
-    """Pearson's r of each method with its interval, by split, as the address of an SVG."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    table = found.table.dropna(subset="pearson").sort_values("pearson", kind="stable")
-    table["name"] = list(map(label, table["method"], table["kernel"]))
-    table["colour"] = np.where(table["method"].isin(TRIVIAL), "#777777", "#1f77b4")
-    with mpl.rc_context({"svg.hashsalt": "refless", "font.size": 9}):
-        size = 2.6 + 2.4 * len(found.order), 1.2 + 0.26 * table["name"].nunique()
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(1, len(found.order), sharey=True, squeeze=False)[0]
-        for ax, split in zip(axes, found.order, strict=True):
-            own = table[table["split"] == split]
-            ax.hlines(own["name"], own["pearson_low"], own["pearson_high"], own["colour"])
-            ax.scatter(own["pearson"], own["name"], c=own["colour"])
-            ax.axvline(0, color="#bbbbbb", lw=0.8)
-            ax.set(title=f"new {split}", xlabel="Pearson's r")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+def _view(table: pd.DataFrame) -> str:
+    """Rows as HTML, the best first."""
+    best = table.sort_values("pearson", ascending=False, kind="stable")
+    return best[SHOWN].to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)

@@ -5,7 +5,9 @@ bytes depend on nothing but the numbers.
 """
 
 import logging
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -85,6 +87,15 @@ def save(figure: Figure, path: str | Path, drawn: pd.DataFrame) -> None:
         write_beside(path.with_suffix(".json"), {}, sums)
     finally:
         plt.close(figure)
+
+
+def as_address(figure: Figure) -> str:
+    """A drawing as the address of an SVG, for a page that is one file."""
+    drawn = BytesIO()
+    with plt.rc_context({"svg.hashsalt": "refless"}):
+        figure.savefig(drawn, format="svg", metadata=UNDATED[".svg"])
+    plt.close(figure)
+    return f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}"
 
 
 def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
@@ -252,5 +263,26 @@ def learning_curve_figure(curves: pd.DataFrame, table: pd.DataFrame) -> Figure:
         ax.set_ylabel(LABELS[column])
         ax.set_xlabel("rated training outputs")
     axes[0].legend(frameon=False, fontsize="small")
+    figure.tight_layout()
+    return figure
+
+
+def intervals_figure(table: pd.DataFrame, splits: Sequence[str], grey: Sequence[str]) -> Figure:
+    """Pearson's r of each method with its interval, a panel a split.
+
+    table : columns method, split, pearson, pearson_low and pearson_high, from the bottom
+    grey : methods that stand back
+    """
+    style()
+    own = table.dropna(subset="pearson")
+    own = own.assign(colour=own["method"].isin(grey).map({True: "0.5", False: PALETTE[0]}))
+    size = 2.6 + 2.4 * len(splits), 1.2 + 0.26 * own["method"].nunique()
+    figure, axes = plt.subplots(1, len(splits), figsize=size, sharey=True, squeeze=False)
+    for ax, split in zip(axes[0], splits, strict=True):
+        one = own[own["split"] == split]
+        ax.hlines(one["method"], one["pearson_low"], one["pearson_high"], one["colour"])
+        ax.scatter(one["pearson"], one["method"], c=one["colour"])
+        ax.axvline(0, color="0.7", lw=0.8, zorder=0)
+        ax.set(title=f"new {split}", xlabel="Pearson's $r$")
     figure.tight_layout()
     return figure
