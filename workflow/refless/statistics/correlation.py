@@ -5,7 +5,6 @@ constant. A weight of k is exactly k copies. Ranks are midranks.
 """
 
 import numpy as np
-import pandas as pd
 
 Array = np.ndarray
 
@@ -37,15 +36,25 @@ def _two_sided(t: float, freedom: int) -> float:
 
 def spearman_rows(x: Array, y: Array) -> Array:
     """Spearman's rho of each row of ``x`` and ``y``, (..., rows, n); NaN of a constant side."""
-    middle = (x.shape[-1] + 1) / 2  # halves, so that the moments of ranks are exact
-    truth = pd.DataFrame(y).rank(axis=1).to_numpy() - middle
+    truth, found = _midranks(y), np.empty(x.shape[:-1])
     yy = (truth * truth).sum(axis=1)
-    found = np.empty(x.shape[:-1])
     for place in np.ndindex(x.shape[:-2]):
-        own = pd.DataFrame(x[place]).rank(axis=1).to_numpy() - middle
+        own = _midranks(x[place])
         with np.errstate(invalid="ignore"):
             found[place] = (own * truth).sum(axis=1) / np.sqrt((own * own).sum(axis=1) * yy)
     return found
+
+
+def _midranks(rows: Array) -> Array:
+    """Less their mean: halves, so that their moments are exact. NaN has none."""
+    m, n = rows.shape
+    order = (np.argsort(rows, axis=1) + n * np.arange(m)[:, None]).ravel()
+    ascending = rows.ravel()[order].reshape(m, n)
+    starts = np.flatnonzero(np.diff(ascending, axis=1, prepend=np.nan))  # of those that are equal
+    size = np.diff(starts, append=m * n)
+    ranks = np.empty(m * n)
+    ranks[order] = np.repeat(starts % n + (size - n) / 2, size)
+    return np.where(np.isnan(rows), np.nan, ranks.reshape(m, n))
 
 
 def weighted_mean(values: Array, weights: Array) -> Array:

@@ -3,7 +3,7 @@
 Stage: cell. In: a prediction and the quality of each candidate. Out: an `Evaluation`.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from refless.statistics.correlation import centred, spearman, weighted_mean, wei
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """Error and rank correlation over the covered candidates, and the share of these."""
 
     mse: Estimate
@@ -22,15 +21,10 @@ class Evaluation:
     coverage: Estimate
     p_value: float
     n: int
-    n_covered: int
 
 
 def evaluate(
-    prediction: Array,
-    truth: Array,
-    draws: int = 2000,
-    seed: int = 0,
-    units: Array | None = None,
+    prediction: Array, truth: Array, draws: int = 2000, seed: int = 0, units: Array | None = None
 ) -> Evaluation:
     """MSE, Spearman's rho and coverage with 95% intervals over candidates or their units.
 
@@ -48,7 +42,7 @@ def evaluate(
     p, t = prediction[covered], truth[covered]
     rho, p_value = spearman(p, t)
     if not covered.any():
-        return Evaluation(Estimate(np.nan), Estimate(np.nan), Estimate(0, 0, 0), p_value, n, 0)
+        return Evaluation(Estimate(np.nan), Estimate(np.nan), Estimate(0, 0, 0), p_value, n)
     inside, errors = np.flatnonzero(covered), (p - t) ** 2
 
     def measures(weights: Array) -> Array:
@@ -61,7 +55,7 @@ def evaluate(
     values = np.mean(errors), rho, covered.mean()
     pairs = zip(values, bootstrap(measures, drawn), strict=True)
     mse, rhos, coverage = (Estimate.of(*own) for own in pairs)
-    return Evaluation(mse, rhos, coverage, p_value, n, len(p))
+    return Evaluation(mse, rhos, coverage, p_value, n)
 
 
 def agreement(

@@ -136,14 +136,10 @@ def human_rows(
     drawn = bootstrap(measures, draw_blocks(of, draws, seed))
     people = draw_people(len(owns), draws, seed)
     each = [mse(np.ones((1, len(truth))))[:, 0], rho]
-    means = [
-        Estimate.of(values.mean(), mean_of_drawn(own, people))
-        for values, own in zip(each, drawn, strict=True)
-    ]
-    best = [
-        Estimate.of(pick(values), pick(np.where(people > 0, own, np.nan), axis=0))
-        for pick, values, own in zip((np.fmin.reduce, np.fmax.reduce), each, drawn, strict=True)
-    ]
+    means, best = [], []
+    for values, own, pick in zip(each, drawn, (np.fmin.reduce, np.fmax.reduce), strict=True):
+        means.append(Estimate.of(values.mean(), mean_of_drawn(own, people)))
+        best.append(Estimate.of(pick(values), pick(np.where(people > 0, own, np.nan), axis=0)))
     return Humans(*means, *best)
 
 

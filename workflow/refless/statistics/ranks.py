@@ -8,8 +8,7 @@ Array = np.ndarray
 
 
 def kendall_rows(x: Array, y: Array) -> Array:
-    """Kendall's tau-b of each row of ``x`` and ``y``, (..., rows, n); NaN where a side is
-    constant."""
+    """Kendall's tau-b of each row of ``x`` and ``y``, (..., rows, n); NaN of a constant side."""
     found = np.empty(x.shape[:-1])
     for place in np.ndindex(found.shape):
         score, untied_x, untied_y = _pairs(x[place], y[place[-1]])

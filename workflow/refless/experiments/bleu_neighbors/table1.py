@@ -41,7 +41,7 @@ def cells(
     found = evaluate(estimate, quality, draws, seed, units)
     row = columns_of(mse=found.mse, spearman=found.spearman, coverage=found.coverage)
     row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01), "n": found.n}
-    return {**row, "reason": "" if found.n_covered else "no_neighbors"}
+    return {**row, "reason": "" if found.coverage.value else "no_neighbors"}
 
 
 def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
