@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refless.data.fetch import Places, Source, read_sources
+from refless.data.places import Places, Source, read_sources
 from refless.errors import FormatError
 from refless.plan import RESULTS, Plan
 from refless.settings import read_settings

@@ -16,7 +16,8 @@ import pytest
 
 from refless import encoders
 from refless.data import fetch as fetching
-from refless.data.fetch import Places, Source, fetch, read_sources, verify
+from refless.data.fetch import fetch, verify
+from refless.data.places import Places, Source, read_sources
 from refless.encoders import fetch_encoder, folder_of
 from refless.errors import KernelError, OutputError, SourceError
 from refless.kernels._registry import KERNELS

@@ -34,9 +34,9 @@ from refless.experiments.rnn_qe.tables import (
     results,
     table1,
     table2,
+    tables,
     trained_curve,
     williams_p,
-    write_tables,
 )
 from refless.kernels import kernel
 from refless.models.rnn_qe import names
@@ -360,42 +360,35 @@ GOLDEN = [
 
 
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Gathered, Path]:
-    folder = tmp_path_factory.mktemp("tables")
+def shipped() -> tuple[Gathered, dict[str, pd.DataFrame]]:
     trained = (SHIPPED / "predictions").iterdir()
     paths = {own.name: sorted(own.glob("*.csv.gz")) for own in sorted(trained)}
     found = gather(SHIPPED / "outputs.csv", paths)
-    write_tables(folder, found, PUBLISHED, BOOTSTRAP)
-    return found, folder
-
-
-def read(folder: Path, number: int) -> pd.DataFrame:
-    table = pd.read_csv(folder / f"rnn_qe_table{number}.csv", dtype={"setup": str})
-    return table.fillna({"schedule": ""}) if number > 2 else table
+    return found, tables(found, PUBLISHED, BOOTSTRAP)
 
 
 def test_shipped_numbers_give_the_tables(shipped):
-    _, folder = shipped
-    assert read(folder, 1)["total"].tolist() == [1181, 1077, 202, 2460]
-    sizes = read(folder, 2)["training_instances"].tolist()
+    _, made = shipped
+    assert made["rnn_qe_table1"]["total"].tolist() == [1181, 1077, 202, 2460]
+    sizes = made["rnn_qe_table2"]["training_instances"].tolist()
     assert sizes == [1476, 3936, 12417, 44102, 56781, 79941]
-    third = read(folder, 3).set_index(["setup", "schedule"])
+    third = made["rnn_qe_table3"].set_index(["setup", "schedule"])
     for setup, schedule, pearson, mae in GOLDEN:
         row = third.loc[(setup, schedule), ["pearson", "mae"]].tolist()
         assert row == pytest.approx([pearson, mae], abs=1e-6)
     keys = ["setup", "configuration", "schedule"]
-    fourth, fifth = (read(folder, number).set_index(keys) for number in (4, 5))
-    assert fourth.loc[("lookup", 3, ""), "pearson"] == pytest.approx(0.199595, abs=1e-6)
-    assert fifth.loc[("1", 1, "paper"), "pearson"] == pytest.approx(0.340391, abs=1e-6)
+    fourth, fifth = (made[f"rnn_qe_table{number}"].set_index(keys) for number in (4, 5))
+    assert fourth.loc[("lookup", "3", ""), "pearson"] == pytest.approx(0.199595, abs=1e-6)
+    assert fifth.loc[("1", "1", "paper"), "pearson"] == pytest.approx(0.340391, abs=1e-6)
     assert set(fourth["source"]) | set(fifth["source"]) == {"shipped"}
 
 
 def test_the_figure_has_what_is_shipped(shipped):
-    found, folder = shipped
+    found, made = shipped
     smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
     curve = sealed.read(SHIPPED / "curve.csv").content
     given = Gathered(found.outputs, smaller, {})
-    table = read(folder, 3)
+    table = made["rnn_qe_table3"]
     drawn = data_size(curve, given, table)
     assert len(learning_curve_figure(drawn, table).axes) == 2
     rows = drawn.set_index(["model", "size"])

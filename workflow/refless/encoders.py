@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from refless.data.fetch import Places
+from refless.data.places import Places
 from refless.errors import SourceError
 from refless.kernels import encoder, entry
 from refless.store.files import writing

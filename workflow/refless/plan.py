@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from refless import encoders
-from refless.data.fetch import WORDNET, Places, Source
+from refless.data.places import WORDNET, Places, Source
 from refless.errors import FormatError, Reason, ReflessError
 from refless.kernels.encoder import FILES, is_model, model_name
 from refless.models.rnn_qe.names import NAMES

@@ -22,7 +22,7 @@ environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTH
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
 from refless.encoders import has_encoder
-from refless.data.fetch import Places, read_sources
+from refless.data.places import Places, read_sources
 from refless.errors import ReflessError
 from refless.experiments.reproducibility.claims import read_claims
 from refless.models.rnn_qe import names as qe

@@ -2,12 +2,19 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.tables import gather, write_tables
+from refless.experiments.rnn_qe.tables import ASIDE, gather, tables
 from refless.job import job
+from refless.report.tables import publish
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     outputs = next(iter(files.outputs), None)
     given = gather(outputs, params.predictions, params.untrained)
-    folder = Path(snakemake.output[0]).parent
-    write_tables(folder, given, files.published, params.bootstrap, params.missing)
+    for name, table in tables(given, files.published, params.bootstrap).items():
+        publish(
+            name,
+            table.drop(columns=ASIDE, errors="ignore"),
+            Path(snakemake.output[0]).parent,
+            missing=params.missing,
+            intervals=table.filter(ASIDE),
+        )

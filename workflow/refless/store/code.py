@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 
-PLUMBING = "cli/", "data/fetch.py", "encoders.py", "errors.py", "job.py", "plan.py", "settings/"
+PLUMBING = "cli/", "data/fetch", "data/places", "encoders", "errors.", "job.", "plan.", "settings/"
 """Parts of the package that bring things, say what is wrong, and end up in no result."""
 
 

@@ -26,7 +26,6 @@ from refless.experiments.rnn_qe.baselines import (
 )
 from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
 from refless.models.rnn_qe.statistics import scale_statistics
-from refless.report.tables import publish
 from refless.statistics import Estimate, draw_weights, williams
 from refless.store import sealed
 
@@ -252,27 +251,19 @@ def results(
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
-def write_tables(
-    folder: str | Path,
-    given: Gathered,
-    published: Sequence[str | Path],
-    bootstrap: Mapping[str, int],
-    missing: Sequence[Mapping[str, Any]] = (),
-) -> None:
-    """Publish tables 1 to 5, beside those of the paper; ``missing`` as of `publish`."""
-    first, second, *others = published
+def tables(
+    given: Gathered, published: Sequence[str | Path], bootstrap: Mapping[str, int]
+) -> dict[str, pd.DataFrame]:
+    """Tables 1 to 5 by their names in the catalogue, beside those of the paper. `ASIDE` has those
+    of their columns that stand in the records."""
+    first, second, *others = map(read_published, published)
     nothing = sealed.Sealed(None, {"provenance": "", "facts": {"instances": {}}})
     outputs = given.outputs or nothing
     source, instances = outputs.about["provenance"], outputs.about["facts"]["instances"]
-    made = [
-        table1(outputs.content, read_published(first), source),
-        table2(instances, read_published(second), source),
-    ]
-    for experiment, path in zip(("cross_validation", *CROSS), others, strict=True):
-        made.append(results(experiment, given, read_published(path), bootstrap))
-    for number, table in enumerate(made, start=1):
-        shown, aside = table.drop(columns=ASIDE, errors="ignore"), table.filter(ASIDE)
-        publish(f"rnn_qe_table{number}", shown, folder, missing=missing, intervals=aside)
+    made = [table1(outputs.content, first, source), table2(instances, second, source)]
+    for experiment, printed in zip(("cross_validation", *CROSS), others, strict=True):
+        made.append(results(experiment, given, printed, bootstrap))
+    return {f"rnn_qe_table{number}": table for number, table in enumerate(made, start=1)}
 
 
 # ---- learning curves -----------------------------------------------------------------------------
