@@ -293,6 +293,7 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
     rest = replace(found, table=found.table[found.table["split"] != "systems"])
     assert not verdict(rest, "systems")
     assert "--method ridge" in command(rest, ["rated.tsv"])  # of another split
+    assert not verdict(replace(found, table=found.table.assign(coverage=0.4)), "systems")
 
 
 @pytest.mark.parametrize(

@@ -187,6 +187,16 @@ def test_every_method_is_a_dot_in_the_panel_of_its_split():
         np.testing.assert_allclose(sorted(dots[:, 0]), sorted(wanted))
 
 
+def test_intervals_are_in_the_order_of_the_best_and_names_are_no_formulas():
+    rows = [("a", "ridge", 0.1), ("b", "ridge", 0.2), ("b", r"$\no$", 0.3), ("a", "length", 0.15)]
+    table = pd.DataFrame(rows, columns=["split", "method", "pearson"])
+    table[["pearson_low", "pearson_high"]] = 0.0, 0.4
+    figure = figures.intervals_figure(table, ["a", "b"], ["length"])
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["length", "ridge", r"\$\no\$"]
+    assert figures.as_address(figure).startswith("data:image/svg")
+
+
 def test_published_cells_have_a_panel_a_kind_of_measure():
     cells = pd.DataFrame({"measure": ["spearman", "mse"], "published": ["0.325", "0.02"]})
     cells = cells.assign(ours=[0.33, 0.021], ours_low=[0.2, 0.01], ours_high=[0.4, np.nan])

@@ -142,6 +142,8 @@ def test_ranks_of_very_many_and_of_what_is_missing():
     assert weighted_spearman(x, x, weights)[0] == pytest.approx(1)
     missing = np.where(x == 3, np.nan, x)[None]
     assert np.isnan(spearman_rows(missing, x[None])).all()
+    far, y = np.array([[1, np.inf, np.inf, 0]]), np.array([[2.0, 1, 3, 0]])
+    assert spearman_rows(far, y) == pytest.approx(stats.spearmanr(far[0], y[0]).statistic)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])

@@ -15,7 +15,7 @@ def compare(arguments: Namespace) -> None:
     """Say which method predicts your ratings best, and what it is worth.
 
     --ratings has the columns text, quality; and, as far as there are any, context, mr, system,
-    references (a JSON list), score_<name> (somebody else's score). --kernel may be given several
+    rater, references (a JSON list), score_<name> (somebody else's). --kernel may be given several
     times (default: bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found).
 
     example:

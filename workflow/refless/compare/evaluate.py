@@ -23,6 +23,7 @@ Row = tuple[str, str, str]
 """Split, method, kernel."""
 LEVEL = 0.05
 """Of significance, after the correction."""
+LEAST_COVERAGE = 0.5  # with which a method can be the best
 LEAST_P = 1e-4
 """Tails of a normal distribution are not believed further out."""
 MEANS = ("mse", "mse_of_mean", "coverage", "pairwise_accuracy")
@@ -106,12 +107,12 @@ def compare(
 
 
 def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
-    """The trivial method with the greatest Pearson's r, of those that cover half of the texts;
+    """The trivial method with the greatest Pearson's r, of those that cover enough texts;
     None where none is above 0, which is what a constant has."""
     values = {
         row: own["pearson"][0]
         for row, own in draws.items()
-        if row[0] == split and row[1] in TRIVIAL and own["coverage"][0] >= 0.5
+        if row[0] == split and row[1] in TRIVIAL and own["coverage"][0] >= LEAST_COVERAGE
     }
     return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from jinja2 import Template
 
 from refless import __version__
-from refless.compare.evaluate import LEVEL, Comparison, learning_curve, strongest
+from refless.compare.evaluate import LEAST_COVERAGE, LEVEL, Comparison, learning_curve, strongest
 from refless.compare.predict import NETWORKS, TRIVIAL, Settings, label
 from refless.compare.read import Rated
 from refless.store.files import json_text, write_together
@@ -31,11 +31,11 @@ DIGITS = "%.6g"
 
 
 def verdict(found: Comparison, split: str) -> dict[Any, Any]:
-    """The row of the method with the greatest Pearson's r, of those that are not trivial; with how
-    many ``methods`` it is the best of, p ``corrected`` for them, and whether it is ``shown`` to be
-    ahead of the best trivial one; empty where no method ranks the texts."""
-    table = found.table[found.table["split"] == split]
-    tried = table[~table["method"].isin(TRIVIAL) & table["pearson"].notna()]
+    """The row of the method with the greatest Pearson's r, of those that are not trivial and cover
+    half of the texts; with how many ``methods`` it is the best of, p ``corrected`` for them, and
+    whether it is ``shown`` to be ahead of the best trivial one; empty where there is none."""
+    own = found.table[found.table["split"] == split].dropna(subset="pearson")
+    tried = own[~own["method"].isin(TRIVIAL) & (own["coverage"] >= LEAST_COVERAGE)]
     if tried.empty:
         return {}
     best = tried.nlargest(1, "pearson").iloc[0].to_dict()
@@ -64,7 +64,7 @@ def about(rated: Rated) -> Iterator[str]:
         said = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
         if not np.isnan(raters.one):
             said += f"; agreement of one rating {raters.one:.2f}, of their mean {raters.mean:.2f}"
-            said += f" (ICC), so that r can hardly be above {raters.most:.2f}"
+            said += f" (ICC); r can hardly be above {raters.most:.2f}"
         said += f"; {raters.between:.0%} of the variance lies between raters"
         yield said + (": --center-raters takes it off" if raters.between > BETWEEN else "")
 
@@ -81,7 +81,7 @@ def _said(found: Comparison, split: str) -> str:
     own, rival = verdict(found, split), strongest(split, found.draws)
     texts = f"({found.table['n'][0]:,} texts)"
     if not own:
-        return f"new {split}: no method ranks these texts {texts}."
+        return f"new {split}: no method that covers half of the texts ranks them {texts}."
     trivial = "none above 0"
     if rival is not None:
         trivial = f"{label(*rival[1:])} {found.draws[rival]['pearson'][0]:.2f}"
@@ -149,7 +149,7 @@ def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder
         **said,
     }
     named = list(map(label, found.table["method"], found.table["kernel"]))
-    table = found.table.assign(method=named).sort_values("pearson", kind="stable")
+    table = found.table.assign(method=named)
     picture = as_address(intervals_figure(table, found.order, [*TRIVIAL.values()]))
     views = {name: _view(table[table["split"] == name]) for name in found.order}
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)

@@ -30,6 +30,8 @@ WIDTH = 16384
 """Training texts in a block."""
 SAME, STEM, SENSE = 1, 2, 4
 """The passes in which two words may be aligned, as bits."""
+TAKEN = SAME
+"""What is aligned in the third pass is as little free as what was aligned in the first."""
 
 
 def index(name: str, training: Sequence[str], *, wordnet: str | Path | None = None) -> Index:
@@ -93,10 +95,10 @@ def _blocks(
 
 
 @compiled("int64(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, int64)")
-def align(fits: np.ndarray, spare: np.ndarray, x: np.ndarray, n_spare: int, lasting: int) -> int:
+def align(fits: np.ndarray, spare: np.ndarray, own: np.ndarray, n_spare: int, lasting: int) -> int:
     """Align words of x with the spare words of s; return the number of pairs.
 
-    fits, spare, x : see `fill_meteor`
+    fits, spare, own : see `fill_meteor`; ``spare`` is used up
     lasting : words aligned in a later pass than this one are free again in the third
     """
     m = 0
@@ -107,34 +109,33 @@ def align(fits: np.ndarray, spare: np.ndarray, x: np.ndarray, n_spare: int, last
             fit = spare[c, 1]
             while fit > 0 and spare[c, 2] == 0:
                 i = fits[fit, 0]
-                if fits[fit, 1] & stage and x[i, 2] == 0:
-                    x[i, 0] = x[i, 1] = spare[c, 0]
-                    x[i, 2] = spare[c, 2] = stage
+                if fits[fit, 1] & stage and own[i, 2] == 0:
+                    own[i, 0] = own[i, 1] = spare[c, 0]
+                    own[i, 2] = spare[c, 2] = stage
                     m += 1
                 fit = fits[fit, 2]
-    # Synonyms, from the last word of x that has one. Words of s without any are left behind.
+    # Synonyms, from the last word of x that has one. What does not fit now never will.
     while True:
         best, its, n_left = -1, -1, 0
         for c in range(n_spare):
-            fit, able = spare[c, 1], False
-            while fit > 0 and not 0 < spare[c, 2] <= lasting:
+            fit = spare[c, 1]
+            while fit > 0:
                 i = fits[fit, 0]
-                if fits[fit, 1] & SENSE and not 0 < x[i, 2] <= lasting:
-                    able = True
-                    if i > best:
-                        best, its = i, n_left
+                if fits[fit, 1] & SENSE and not 0 < own[i, 2] <= lasting:
+                    break
                 fit = fits[fit, 2]
-            if able:
-                for k in range(3):
-                    spare[n_left, k] = spare[c, k]
+            if fit > 0 and not 0 < spare[c, 2] <= lasting:
+                if i > best:
+                    best, its = i, n_left
+                spare[n_left, 0], spare[n_left, 1], spare[n_left, 2] = spare[c, 0], fit, spare[c, 2]
                 n_left += 1
         n_spare = n_left
         if best < 0:
             return m
-        x[best, 1] = spare[its, 0]
-        if x[best, 0] < 0:
-            x[best, 0] = x[best, 1]
-        x[best, 2] = spare[its, 2] = SAME
+        own[best, 1] = spare[its, 0]
+        if own[best, 0] < 0:
+            own[best, 0] = own[best, 1]
+        own[best, 2] = spare[its, 2] = TAKEN
         m += 1
 
 
@@ -173,8 +174,8 @@ def fill_meteor(
     fits = np.zeros((most + 1, 3), np.int64)
     # words of s that fit, last word first: place, first fit, pass in which it was aligned
     spare = np.zeros((longest_s + 1, 3), np.int64)
-    # words of x: first and last partner in s, pass
-    aligned = np.empty((np.diff(x_starts[first : last + 1]).max(), 3), np.int64)
+    # words of x: first and last partner in s (-1 and -3 where none, neighbors of nothing), pass
+    own = np.empty((np.diff(x_starts[first : last + 1]).max(), 3), np.int64)
     for candidate in range(first, last):
         words = x[x_starts[candidate] : x_starts[candidate + 1]]
         n = len(words)
@@ -186,6 +187,7 @@ def fill_meteor(
                 fits[n_fits, 2] = heads[others[k]]
                 heads[others[k]] = n_fits
         for text in range(start, stop):
+            # unsigned, as the numbers of words are: signed and unsigned together would be floats
             end, size = np.uint64(s_starts[text + 1]), s_starts[text + 1] - s_starts[text]
             n_spare = np.uint64(0)
             for back in range(np.uint64(1), np.uint64(size + 1)):
@@ -194,12 +196,12 @@ def fill_meteor(
             value = 0.0
             if n_spare > 0:
                 spare[:n_spare, 2] = 0
-                aligned[:n, 0], aligned[:n, 1], aligned[:n, 2] = -1, -3, 0
-                m = align(fits, spare, aligned, int(n_spare), lasting)
+                own[:n, 0], own[:n, 1], own[:n, 2] = -1, -3, 0
+                m = align(fits, spare, own, int(n_spare), lasting)
                 if m > 0:
                     chunks = m
                     for i in range(1, n):
-                        chunks -= aligned[i, 0] == aligned[i - 1, 1] + 1
+                        chunks -= own[i, 0] == own[i - 1, 1] + 1
                     broken = chunks / m
                     precision, recall = m / n, m / size
                     f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)

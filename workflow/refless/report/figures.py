@@ -270,15 +270,18 @@ def learning_curve_figure(curves: pd.DataFrame, table: pd.DataFrame) -> Figure:
 def intervals_figure(table: pd.DataFrame, splits: Sequence[str], grey: Sequence[str]) -> Figure:
     """Pearson's r of each method with its interval, a panel a split.
 
-    table : columns method, split, pearson, pearson_low and pearson_high, from the bottom
+    table : columns method, split, pearson, pearson_low and pearson_high
     grey : methods that stand back
     """
     style()
-    own = table.dropna(subset="pearson")
+    own = table.dropna(subset="pearson").sort_values("pearson", kind="stable")
     own = own.assign(colour=own["method"].isin(grey).map({True: "0.5", False: PALETTE[0]}))
-    size = 2.6 + 2.4 * len(splits), 1.2 + 0.26 * own["method"].nunique()
+    own["method"] = own["method"].str.replace("$", r"\$")  # no formula
+    order = own["method"].drop_duplicates(keep="last")  # the best at the top
+    size = 2.6 + 2.4 * len(splits), 1.2 + 0.26 * len(order)
     figure, axes = plt.subplots(1, len(splits), figsize=size, sharey=True, squeeze=False)
     for ax, split in zip(axes[0], splits, strict=True):
+        ax.plot([float("nan")] * len(order), order)  # all, in this order
         one = own[own["split"] == split]
         ax.hlines(one["method"], one["pearson_low"], one["pearson_high"], one["colour"])
         ax.scatter(one["pearson"], one["method"], c=one["colour"])

@@ -46,11 +46,12 @@ def spearman_rows(x: Array, y: Array) -> Array:
 
 
 def _midranks(rows: Array) -> Array:
-    """Less their mean: halves, so that their moments are exact. NaN has none."""
+    """Of each row, less (n + 1) / 2: halves, so that their moments are exact. NaN has none."""
     m, n = rows.shape
     order = (np.argsort(rows, axis=1) + n * np.arange(m)[:, None]).ravel()
-    ascending = rows.ravel()[order].reshape(m, n)
-    starts = np.flatnonzero(np.diff(ascending, axis=1, prepend=np.nan))  # of those that are equal
+    ascending, first = rows.ravel()[order].reshape(m, n), np.ones((m, n), bool)
+    first[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    starts = np.flatnonzero(first)  # of those that are equal
     size = np.diff(starts, append=m * n)
     ranks = np.empty(m * n)
     ranks[order] = np.repeat(starts % n + (size - n) / 2, size)
