@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from refless.data.fetch import WORDNET, verified
+from refless.data.fetch import verified
+from refless.data.places import WORDNET
 from refless.data.task import read_task
 from refless.experiments.comparison import compare_task
 from refless.job import job
