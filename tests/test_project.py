@@ -12,12 +12,14 @@ import tarfile
 import tomllib
 import zipfile
 from email import message_from_bytes
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 import yaml
 
 import refless
+from refless.store.code import PACKAGE, _imports
 from tests.conftest import ROOT
 
 
@@ -243,3 +245,8 @@ def test_the_wheel_works_without_the_checkout(built, tmp_path):
     answer = json.loads(say(command, "score", *told.split()))
     assert 0 <= answer["predictions"][0]["prediction"] <= 1
     assert "<main>" in say(str(python), "-c", PAGE)  # what is no Python came along
+
+
+def test_imports_make_no_circle():
+    modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    TopologicalSorter({path: _imports(path) for path in modules}).prepare()
