@@ -5,7 +5,7 @@ from pathlib import Path
 from refless.data.fetch import verified
 from refless.data.places import WORDNET
 from refless.data.task import read_task
-from refless.experiments.bleu_neighbors.neighbors import write_kernel
+from refless.experiments.bleu_neighbors.matrices import write_kernel
 from refless.job import job
 
 with job(snakemake):

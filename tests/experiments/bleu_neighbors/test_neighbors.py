@@ -10,7 +10,7 @@ from scipy import stats
 
 from refless.data.task import Task
 from refless.errors import SettingError
-from refless.experiments.bleu_neighbors import curves
+from refless.experiments.bleu_neighbors import curves, matrices
 from refless.experiments.bleu_neighbors import neighbors as module
 from refless.experiments.bleu_neighbors.curves import (
     average_annotators,
@@ -19,12 +19,11 @@ from refless.experiments.bleu_neighbors.curves import (
     threshold_curves,
     write_data_size_curve,
 )
+from refless.experiments.bleu_neighbors.matrices import read_kernel, write_kernel
 from refless.experiments.bleu_neighbors.neighbors import (
     is_stand_in,
     rated_texts,
-    read_kernel,
     read_predicted,
-    write_kernel,
     write_neighbors,
 )
 from refless.kernels import kernel
@@ -99,7 +98,7 @@ def test_neighbors_are_what_a_slow_loop_says(task, folder, blocks, tmp_path, man
 
 
 def test_a_large_data_set_is_refused(task, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST", 39)
+    monkeypatch.setattr(matrices, "MOST", 39)
     with pytest.raises(SettingError, match="refless compare"):
         write_kernel(tmp_path / "1of1.npy", task, KERNEL, {})
     assert not any(tmp_path.iterdir())

@@ -8,7 +8,8 @@ import pandas as pd
 
 from refless.data.ratings import RatedTexts
 from refless.data.task import Task, read_task, write_task
-from refless.experiments.bleu_neighbors.neighbors import write_kernel, write_neighbors
+from refless.experiments.bleu_neighbors.matrices import write_kernel
+from refless.experiments.bleu_neighbors.neighbors import write_neighbors
 from tests.workflow.small_data import sentences
 
 

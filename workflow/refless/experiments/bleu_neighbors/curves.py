@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task
+from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.experiments.bleu_neighbors.neighbors import (
     MANY,
     Predicted,
     means_within,
     predictions,
     rated_texts,
-    read_kernel,
 )
 from refless.experiments.bleu_neighbors.table1 import ALL, AVERAGE, OTHERS
 from refless.models.neighbor_means import enough_evidence

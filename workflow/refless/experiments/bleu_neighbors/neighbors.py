@@ -1,8 +1,7 @@
-"""Kernel matrices of a data set, and what the neighbors of each of its texts say.
+"""What the neighbors of each text of a data set say.
 
-Stage: kernel -> prediction. In: texts, in the order of their file. Out: the kernel of all texts
-with all, float32, in blocks of rows; of each rated text the mean quality of its neighbors,
-leave-one-out.
+Stage: prediction. In: texts, and the kernel of all with all. Out: of each rated text the mean
+quality of its neighbors, leave-one-out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
-from refless.errors import SettingError, StaleError
-from refless.kernels import kernel
+from refless.errors import StaleError
+from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.models.neighbor_means import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
 from refless.store import sealed
@@ -24,8 +23,6 @@ Array = np.ndarray
 
 NOTHING = np.zeros(0)
 COLUMNS = ["id", "quality", "mean", "neighbors"]
-MOST = 20_000
-"""Texts of the largest data set that has matrices: 1.6 GB each."""
 MANY = 1000
 """Texts beyond which a data set is large, see `means_within`."""
 
@@ -33,34 +30,6 @@ MANY = 1000
 def rated_texts(task: Task) -> pd.DataFrame:
     """Texts with a quality, in the order of their file."""
     return task.texts[task.texts["quality"].notna()]
-
-
-def write_kernel(
-    path: str | Path, task: Task, name: str, options: Mapping[str, Any], threads: int | None = None
-) -> None:
-    """Compute a block of rows of the kernel of a task's texts with themselves, float32; ``path`` is
-    ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises SettingError: there
-    are more than `MOST` texts."""
-    texts, n = task.texts["text"].tolist(), len(task.texts)
-    if n > MOST:
-        raise SettingError(
-            f"{task.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
-            remedy="set `experiments: {bleu_neighbors: null}` there; `refless compare` takes any"
-            " number",
-        )
-    block, blocks = map(int, Path(path).stem.split("of"))
-    rows = texts[(block - 1) * n // blocks : block * n // blocks]
-    matrix = kernel(name, rows, texts, threads=threads, dtype=np.float32, **options)
-    sealed.write(path, matrix)
-
-
-def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
-    """The kernel of a task's rated texts, float32 (n, n), from the blocks by `write_kernel`, in
-    order. Raises as `refless.store.sealed.read`."""
-    blocks: list[Array] = [sealed.read(path).content for path in paths]
-    matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    rated = np.flatnonzero(task.texts["quality"].notna())
-    return matrix if len(rated) == len(matrix) else matrix[np.ix_(rated, rated)]
 
 
 def means_within(

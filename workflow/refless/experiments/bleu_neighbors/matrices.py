@@ -1,0 +1,45 @@
+"""Kernel matrices of a data set: all texts with all, in blocks of rows. Stage: kernel."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refless.data.task import Task
+from refless.errors import SettingError
+from refless.kernels import kernel
+from refless.store import sealed
+
+Array = np.ndarray
+
+MOST = 20_000
+"""Texts of the largest data set that has matrices: 1.6 GB each."""
+
+
+def write_kernel(
+    path: str | Path, task: Task, name: str, options: Mapping[str, Any], threads: int | None = None
+) -> None:
+    """Compute a block of rows of the kernel of a task's texts with themselves, float32; ``path`` is
+    ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises SettingError: there
+    are more than `MOST` texts."""
+    texts, n = task.texts["text"].tolist(), len(task.texts)
+    if n > MOST:
+        raise SettingError(
+            f"{task.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
+            remedy="set `experiments: {bleu_neighbors: null}` there; `refless compare` takes any"
+            " number",
+        )
+    block, blocks = map(int, Path(path).stem.split("of"))
+    rows = texts[(block - 1) * n // blocks : block * n // blocks]
+    matrix = kernel(name, rows, texts, threads=threads, dtype=np.float32, **options)
+    sealed.write(path, matrix)
+
+
+def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
+    """The kernel of a task's rated texts, float32 (n, n), from the blocks by `write_kernel`, in
+    order. Raises as `refless.store.sealed.read`."""
+    blocks: list[Array] = [sealed.read(path).content for path in paths]
+    matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    rated = np.flatnonzero(task.texts["quality"].notna())
+    return matrix if len(rated) == len(matrix) else matrix[np.ix_(rated, rated)]
