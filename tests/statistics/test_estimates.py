@@ -247,7 +247,7 @@ def test_an_evaluation_is_what_a_slow_loop_says(n, covered, seed):
     prediction[generator.random(n) >= covered] = NAN
     found = evaluate(prediction, truth, draws=150, seed=9)
     inside = ~np.isnan(prediction)
-    assert (found.n, found.coverage.value) == (n, inside.mean())
+    assert found.n == n
     assert found.coverage.value == inside.sum() / n
     assert found.mse.value == np.mean((prediction[inside] - truth[inside]) ** 2)
     expected = stats.spearmanr(prediction[inside], truth[inside])
