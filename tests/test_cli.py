@@ -23,7 +23,7 @@ from refless.models.baselines import RidgeTfidf
 from refless.models.delta_bleu import corpus_delta_bleu
 from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
-from tests.compare.made_up import rows, write
+from tests.evaluation.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 from tests.workflow.small_data import sentences
 

@@ -14,7 +14,7 @@ from refless.data.task import read_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.shipping import blank_task
 from refless.store.tables import parse_table, table_text
-from tests.compare.made_up import write
+from tests.evaluation.made_up import write
 from tests.experiments.bleu_neighbors.written import written_task
 
 TEXTS = pd.DataFrame(

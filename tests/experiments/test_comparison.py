@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.read import all_splits
+from refless.evaluation.read import all_splits
 from refless.data.sources import table
 from refless.data.task import Task, read_task, write_task
 from refless.errors import StaleError
@@ -21,7 +21,7 @@ from refless.experiments.comparison import (
 )
 from refless.statistics.bootstrap import unpacked
 from refless.store import sealed
-from tests.compare.made_up import rows, write
+from tests.evaluation.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
 SETTINGS = {"kernels": ["bleu.char", "meteor.nltk35"], "draws": 280, "repeats": 2, "seed": 0}
@@ -103,7 +103,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
 
 @needs_torch
 def test_a_network_sees_no_rating_of_its_fold(tmp_path):
-    from refless.compare.predict import by_networks
+    from refless.evaluation.predict import by_networks
 
     rated = rated_task(task_in(tmp_path))
     (split,) = all_splits(rated, 0)["texts"]

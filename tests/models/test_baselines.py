@@ -5,7 +5,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from refless.models.baselines import Constant, Line, Lookup, Ngrams, RidgeTfidf, SystemRidge
-from tests.compare.made_up import rows
+from tests.evaluation.made_up import rows
 
 NAN = float("nan")
 TEXTS = ["a b", "a bc d", "a b", "long enough", "", "a bc d", "x y z", "xyz", "a b", "enough"]

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from refless.compare.predict import trained_networks
-from refless.compare.read import rated_of
+from refless.evaluation.predict import trained_networks
+from refless.evaluation.read import rated_of
 from refless.data.task import read_task
 from refless.job import job
 

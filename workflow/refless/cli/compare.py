@@ -23,8 +23,8 @@ def compare(arguments: Namespace) -> None:
     """
     own = files.ratings_of(arguments)
 
-    from refless.compare import evaluate, report
-    from refless.compare.read import of_own
+    from refless.evaluation import evaluate, report
+    from refless.evaluation.read import of_own
 
     folder = Path(arguments.out or "")
     if folder.is_file():
@@ -57,7 +57,7 @@ def _how_read(arguments: Namespace) -> list[str]:
 
 
 def _settings(arguments: Namespace) -> Any:
-    from refless.compare.predict import KERNELS, NETWORKS, Settings, by_networks
+    from refless.evaluation.predict import KERNELS, NETWORKS, Settings, by_networks
     from refless.encoders import lacking
     from refless.kernels import wordnet
 

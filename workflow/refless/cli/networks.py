@@ -24,8 +24,8 @@ def train_qe(arguments: Namespace) -> None:
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
     own = files.ratings_of(arguments)
 
-    from refless.compare.predict import trained_networks
-    from refless.compare.read import answers_of, of_own
+    from refless.evaluation.predict import trained_networks
+    from refless.evaluation.read import answers_of, of_own
     from refless.models.rnn_qe.saved import save_model
 
     rated = of_own(own, arguments.scale)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.evaluate import COLUMNS as COMPARED
-from refless.compare.evaluate import compare
-from refless.compare.predict import NEIGHBORS, NETWORKS, Settings, by_networks
-from refless.compare.read import Rated, Split, all_splits, rated_of
+from refless.evaluation.evaluate import COLUMNS as COMPARED
+from refless.evaluation.evaluate import compare
+from refless.evaluation.predict import NEIGHBORS, NETWORKS, Settings, by_networks
+from refless.evaluation.read import Rated, Split, all_splits, rated_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
@@ -58,7 +58,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
 
 def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
-    """What `write_networks` wrote, as `refless.compare.predict.Settings` wants it. Raises
+    """What `write_networks` wrote, as `refless.evaluation.predict.Settings` wants it. Raises
     FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned raises
     StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content

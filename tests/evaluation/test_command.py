@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from refless.cli import main
-from refless.compare.evaluate import COLUMNS
-from refless.compare.predict import TRIVIAL
-from refless.compare.report import FILES
-from tests.compare.made_up import rows, write
+from refless.evaluation.evaluate import COLUMNS
+from refless.evaluation.predict import TRIVIAL
+from refless.evaluation.report import FILES
+from tests.evaluation.made_up import rows, write
 
 
 def compare(ratings: Path, *more: object) -> int:

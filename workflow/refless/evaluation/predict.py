@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.compare.read import FOLDS, Rated, Split, all_splits
+from refless.evaluation.read import FOLDS, Rated, Split, all_splits
 from refless.data.wording import wording
 from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
@@ -68,7 +68,7 @@ class Settings:
     kernels: Mapping[str, Mapping[str, Any]]  # of neighbors, each with its options
     draws: int = 2000  # of the bootstrap
     seed: int = 0  # of draws and folds
-    repeats: int = 5  # of the folds, at most: see `refless.compare.read.all_splits`
+    repeats: int = 5  # of the folds, at most: see `refless.evaluation.read.all_splits`
     # method and kernel, or an empty string -> why it is not tried
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
     threads: int | None = None

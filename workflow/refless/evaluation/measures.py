@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.compare.read import Rated, Split
+from refless.evaluation.read import Rated, Split
 from refless.statistics.bootstrap import ENOUGH_UNITS, bootstrap, draw_blocks
 from refless.statistics.correlation import NOISE, centred, weighted_spearman
 

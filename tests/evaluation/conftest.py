@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from refless.compare.read import Rated
-from tests.compare import made_up
+from refless.evaluation.read import Rated
+from tests.evaluation import made_up
 
 
 @pytest.fixture(scope="session")

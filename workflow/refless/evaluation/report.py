@@ -11,9 +11,9 @@ import pandas as pd
 from jinja2 import Template
 
 from refless import __version__
-from refless.compare.evaluate import LEAST_COVERAGE, LEVEL, Comparison, learning_curve, strongest
-from refless.compare.predict import NETWORKS, TRIVIAL, Settings, label
-from refless.compare.read import Rated
+from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison, learning_curve, strongest
+from refless.evaluation.predict import NETWORKS, TRIVIAL, Settings, label
+from refless.evaluation.read import Rated
 from refless.store.files import json_text, write_together
 
 FEW_SYSTEMS = 10

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless.compare.evaluate import Comparison, compare
-from refless.compare.predict import Settings
-from refless.compare.report import verdict
-from tests.compare import made_up
+from refless.evaluation.evaluate import Comparison, compare
+from refless.evaluation.predict import Settings
+from refless.evaluation.report import verdict
+from tests.evaluation import made_up
 
 Row = dict[str, Any]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.compare import predict
-from refless.compare.evaluate import (
+from refless.evaluation import predict
+from refless.evaluation.evaluate import (
     Comparison,
     compare,
     learning_curve,
@@ -16,10 +16,10 @@ from refless.compare.evaluate import (
     strongest,
     with_interval,
 )
-from refless.compare.measures import _pearson, averaged, measured
-from refless.compare.predict import Settings
-from refless.compare.read import Rated, Split, all_splits
-from refless.compare.report import about, answer, command, verdict, warnings
+from refless.evaluation.measures import _pearson, averaged, measured
+from refless.evaluation.predict import Settings
+from refless.evaluation.read import Rated, Split, all_splits
+from refless.evaluation.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
 from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.correlation import centred

@@ -1,6 +1,6 @@
 """Invented rated texts: what is good about them is known, so a comparison can be checked.
 
-``python -m tests.compare.made_up 400 rated.jsonl`` writes 400 of them, for docs/own_ratings.md.
+``python -m tests.evaluation.made_up 400 rated.jsonl`` writes 400 of them, for docs/own_ratings.md.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.compare.read import Rated, of_own
+from refless.evaluation.read import Rated, of_own
 from refless.data.own import read_ratings
 
 GOOD = ["lovely", "warm", "quiet", "clean", "friendly", "bright", "fresh", "kind"]
