@@ -33,7 +33,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_table_has_every_method_under_every_split(made):
     found = pd.read_csv(made / "comparison.csv", keep_default_na=False, na_values=[""])
     assert list(found) == COLUMNS
-    methods = {*TRIVIAL, "ridge", "ridge_system", "neighbors", "bleu", "delta_bleu", "rnn_qe"}
+    methods = {
+        *TRIVIAL,
+        "ridge",
+        "ridge_system",
+        "additive_ridge",
+        "neighbors",
+        "bleu",
+        "delta_bleu",
+        "rnn_qe",
+    }
     by_method = found.set_index(["split", "method"])
     for split in ("texts", "systems", "contexts"):
         assert by_method["pearson"][split, "ridge"] > 0.5
@@ -88,4 +97,4 @@ def test_the_page_is_whole_and_asks_for_nothing(made):
     assert all(line in page for line in record["warnings"])
     assert "mean of the system" in page
     assert not re.search(r"(src|href)=[\"']?https?:", page)
-    assert record["shown"]["systems"]
+    assert set(record["shown"]) == {"texts", "systems", "contexts"}

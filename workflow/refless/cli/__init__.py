@@ -78,12 +78,13 @@ _option("--threads", help="default: all cores; of train-qe: 1", **FROM_1)
 _option("--draws", default=2000, help="of the bootstrap (default: %(default)s)", **FROM_1)
 _option("--seed", default=0, type=partial(_whole, 0), help="default: %(default)s")
 _option("--repeats", default=5, help="of the folds (default: %(default)s)", **FROM_1)
+_option("--unrated", help="texts without ratings: how many ratings predictions then save", **FROM_1)
 _option("--no-networks", help="leave out RNN-QE (minutes)", **FLAG)
 
 READ = "--ratings-format --column --repeated-ratings"
 RATED = f"{READ} --center-raters"
 FITTED = "--kernel --tau --min-neighbors --max-share --threads"
-TRIED = "--kernel:several --draws --repeats --seed --threads --no-networks"
+TRIED = "--kernel:several --draws --repeats --seed --threads --unrated --no-networks"
 WRITTEN = "--outputs-format --json --out"
 COMMANDS = {
     compare: ("--ratings", f"{RATED} --scale {TRIED} --out:folder"),

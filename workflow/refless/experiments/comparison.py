@@ -11,8 +11,8 @@ import pandas as pd
 
 from refless.evaluation.evaluate import COLUMNS as COMPARED
 from refless.evaluation.evaluate import compare
-from refless.evaluation.predict import NEIGHBORS, NETWORKS, Settings, by_networks
-from refless.evaluation.read import Rated, Split, all_splits, rated_of
+from refless.evaluation.predict import NEIGHBORS, NETWORKS, ComparisonSettings, by_networks
+from refless.evaluation.read import CvSplit, Rated, all_splits, rated_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
@@ -27,8 +27,10 @@ Array = np.ndarray
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
 LEFT_OUT = "left_out"
-OWN = [name for name in COMPARED if name not in ("mse_of_mean", "reason")]
-COLUMNS = ["task", *OWN, "source", "reason", "pearson_draws"]
+DRAWN = ("pearson", "pearson_by_system")
+"""Measures whose draws are kept."""
+WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
+COLUMNS = ["task", *WITHIN, "source", "reason", *(f"{name}_draws" for name in DRAWN)]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
@@ -42,7 +44,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
     rated = rated_task(task)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
-    splits = all_splits(rated, seed) if rated.answers is not None else {}
+    splits = all_splits(rated, seed) if rated.prompts is not None else {}
     for (split,) in splits.values():
         found = by_networks(rated, split, seed, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
@@ -57,13 +59,13 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     )
 
 
-def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
-    """What `write_networks` wrote, as `refless.evaluation.predict.Settings` wants it. Raises
+def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
+    """What `write_networks` wrote, as `refless.evaluation.predict.ComparisonSettings` wants it. Raises
     FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned raises
     StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content
 
-    def estimates(rated: Rated, split: Split) -> Array:
+    def estimates(rated: Rated, split: CvSplit) -> Array:
         own = table[table["split"] == split.name]
         if not np.array_equal(own["fold"], split.fold):
             raise StaleError(
@@ -97,7 +99,7 @@ def compare_task(
         left_out.append((NETWORKS, ""))
     found = compare(
         rated_task(task),
-        Settings(
+        ComparisonSettings(
             **{**settings, "kernels": options},
             left_out=dict.fromkeys(left_out, LEFT_OUT),
             threads=threads,
@@ -108,8 +110,9 @@ def compare_task(
     told = table["reason"].isin(["", LEFT_OUT])
     table["reason"] = table["reason"].where(told, "not_applicable")
     keys = zip(table["split"], table["method"], table["kernel"], strict=True)
-    drawn = {key: packed(own["pearson"][1:]) for key, own in found.draws.items()}
-    table["pearson_draws"] = [drawn.get(key, "") for key in keys]
+    drawn = [found.draws.get(key, {}) for key in keys]
+    for name in DRAWN:
+        table[f"{name}_draws"] = [packed(of[name][1:]) if name in of else "" for of in drawn]
     origin = "" if networks is None else sealed.record_of(networks)["provenance"]
     sealed.write(path, table, {"networks": origin})
 

@@ -16,7 +16,7 @@ EQUAL, INSIDE, OUTSIDE, MISSING = "equal", "inside", "outside", "absent"
 WHOLE = {"n", "stand_in", "p_below_0.01"}
 WORDS = {
     *("task", "metric", "references", "contexts", "tokens", "rule", "kernel", "source", "reason"),
-    *("method", "split", "pearson_draws"),
+    *("method", "split", "pearson_draws", "pearson_by_system_draws", "interval_for"),
 }
 """Columns of whole numbers, and of words, which may be empty, as published values may."""
 

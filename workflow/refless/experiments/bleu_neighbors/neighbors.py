@@ -16,7 +16,7 @@ from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.models.neighbor_means import enough_evidence, means_of_sums, neighbor_means
-from refless.statistics import drawn_whole
+from refless.statistics import context_units
 from refless.store import sealed
 
 Array = np.ndarray
@@ -76,7 +76,7 @@ class Predicted:
     id : of the rated texts
     panel : of each single rating the number of its text (0 to n - 1), the annotator, and the
         rating from 0 to 1, shape (ratings,) each; the quality of the texts, shape (n,)
-    units : what a bootstrap draws whole, see `drawn_whole`
+    units : what a bootstrap draws whole, see `context_units`
     source : of the ratings, ``computed`` or ``shipped``
     files : by kernel, `COLUMNS` of each rated text
     estimates : by kernel, the predictions under the thresholds, NaN where undefined
@@ -143,7 +143,7 @@ def read_predicted(
         found[task.name] = Predicted(
             id,
             (text, rater, rating, quality),
-            drawn_whole(task.contexts),
+            context_units(task.contexts),
             task.about["provenance"],
             files,
             {kernel: predictions(of.content, len(id) - 1, a, b) for kernel, of in files.items()},

@@ -13,6 +13,7 @@ import pandas as pd
 from refless.experiments.bleu_neighbors.neighbors import Predicted
 from refless.experiments.published import beside_paper, measured
 from refless.statistics import Estimate, covered_errors, evaluate, human_rows
+from refless.statistics.evaluation import spread_factor
 
 Array = np.ndarray
 Rows = list[dict[str, Any]]
@@ -38,7 +39,9 @@ def cells(
     estimate: Array, quality: Array, draws: int, seed: int, units: Array | None = None
 ) -> dict[str, Any]:
     """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`."""
-    found = evaluate(estimate, quality, draws, seed, units)
+    # each text is left out once
+    share = (len(quality) - 1) / len(quality) if len(quality) > 1 else None
+    found = evaluate(estimate, quality, draws, seed, units, share)
     row = columns_of(mse=found.mse, spearman=found.spearman, coverage=found.coverage)
     row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01), "n": found.n}
     return {**row, "reason": "" if found.coverage.value else "no_neighbors"}
@@ -126,13 +129,18 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
 def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> Rows:
     """A model where each annotator's texts are measured against the other annotators' labels, and
     averaged over annotators; no row where nothing can be."""
-    how: dict[str, Any] = {"units": data.units, "draws": draws, "seed": seed}
-    found = human_rows(*data.panel, estimate=estimate, others=True, **how)
-    if np.isnan(found.average_spearman.value):
+    averages = human_rows(
+        *data.panel, estimate=estimate, others=True, units=data.units, draws=draws, seed=seed
+    )
+    if np.isnan(averages.average_spearman.value):
         return []
     several = np.bincount(data.panel[0], minlength=len(estimate)) > 1
     coverage = float((several & ~np.isnan(estimate)).sum() / several.sum())
-    measures = columns_of(mse=found.average_mse, spearman=found.average_spearman)
+    factor = spread_factor(None, (len(estimate) - 1) / len(estimate))
+    measures = columns_of(
+        mse=averages.average_mse.widened(factor, 0, np.inf),
+        spearman=averages.average_spearman.widened(factor, -1, 1),
+    )
     return [{"against": OTHERS, **measures, "coverage": coverage, "n": int(several.sum())}]
 
 
@@ -186,5 +194,5 @@ def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows
             if kernel == models["bleu"][0]:
                 bleu = found.covered
             elif bleu is not None:
-                row |= columns_of(above_bleu=found.covered.less(bleu))
+                row |= columns_of(above_bleu=found.covered - bleu)
     return rows

@@ -29,7 +29,7 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.kernels._compiled import compiled
 from refless.models.delta_bleu import RULES, scores
-from refless.statistics import Estimate, drawn_whole, spearman_rows
+from refless.statistics import Estimate, context_units, spearman_rows
 from refless.statistics.ranks import kendall_rows
 from refless.store import sealed
 
@@ -124,10 +124,10 @@ def bootstrap_pool(context: Array, draws: int, times: int, seed: int) -> Array:
     (assignments, contexts).
 
     Those of the same text, by the numbers ``context`` (contexts,), are drawn together where there
-    are enough texts (`drawn_whole`), until there are as many contexts as before: an assignment
+    are enough texts (`context_units`), until there are as many contexts as before: an assignment
     takes that many. Of the last text, some may be left over.
     """
-    n, whole = len(context), drawn_whole(context)
+    n, whole = len(context), context_units(context)
     _, own, sizes = np.unique(
         np.arange(n) if whole is None else whole, return_inverse=True, return_counts=True
     )

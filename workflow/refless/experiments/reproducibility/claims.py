@@ -69,7 +69,7 @@ def _decided(rows: list[dict[Any, Any]], column: str, side: str, bound: float) -
         return {"holds": "", "source": "", "reason": lost[0]}
     found, *rest = (_estimate(row, column) for row in rows)
     if rest:
-        found = found.less(rest[0])
+        found = found - rest[0]
         if np.isnan(found.low):
             return {"holds": "", "source": "", "reason": "no_draws"}
     source = "shipped" if "shipped" in {row["source"] for row in rows} else "computed"

@@ -27,6 +27,7 @@ from refless.experiments.rnn_qe.baselines import (
 from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
+from refless.statistics.evaluation import spread_factor
 from refless.store import sealed
 
 Array = np.ndarray
@@ -35,6 +36,8 @@ CORRELATIONS = ("pearson", "spearman")
 VALUES = (*CORRELATIONS, "mae", "rmse")
 ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
 """Columns that stand in the tables' records."""
+WITHOUT_LOOKUP = "1_without_lookup"
+"""Set-up 1 on the outputs that the look-up has no estimate for."""
 WITH_REFERENCES = {*METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
 _TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in training"
@@ -148,15 +151,20 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
     return table.reindex(columns=ids).dropna().to_numpy(np.float64)
 
 
-def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, Any]:
+RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
+
+
+def measured(seeds: Array, truth: Array, weights: Array, factor: float = 1) -> dict[str, Any]:
     """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
-    deviation of Pearson's r. The first row of ``weights`` has each output once."""
+    deviation of Pearson's r. The first row of ``weights`` has each output once; draws spread
+    ``factor`` times as far as those of fixed predictions."""
     each = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
     found: dict[str, Any] = {}
     for name in VALUES:
         values = np.array([one[name] for one in each])
         mean = values.mean(axis=0)
-        found |= Estimate.of(mean[0], mean[1:]).columns(name)
+        estimate = Estimate.of(mean[0], mean[1:])
+        found |= estimate.widened(factor, *RANGES[name]).columns(name)
         if name == "pearson":
             found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
     return found
@@ -209,6 +217,7 @@ def _cells(
     mr = pd.factorize(tested["mr_number"])[0]
     drawn = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
     weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
+    shares = training_shares(outputs.content, len(truth))
     cells = []
     first: Rows = {}
     for data in (name for name in TESTED if name.startswith(experiment)):
@@ -220,11 +229,31 @@ def _cells(
             cell |= {"configuration": data.rpartition("_")[2]}
             cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
             cell |= {"seeds": len(row.seeds), "source": row.source, "reason": row.reason}
+            learned = setup in MODELS
+            cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
             if len(row.seeds):
-                cell |= measured(row.seeds, truth, weights)
+                factor = spread_factor(mr, shares[data] if learned else None)
+                cell |= measured(row.seeds, truth, weights, factor)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
+            if setup == "1" and experiment == "cross_validation" and len(row.seeds):
+                new = np.isnan(tested[f"{data}:lookup"].to_numpy(np.float64))
+                values = measured(row.seeds[:, new], truth[new], weights[:, new])
+                names = {"setup": WITHOUT_LOOKUP, "n": int(new.sum())}
+                cells.append({**cell, **values, **names, "p_metrics": math.nan})
     return cells
+
+
+def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
+    """Of each of `TESTED`, the training examples of the models beside RNN-QE over the outputs that
+    are tested: three of five parts; of tables 4 and 5, by configuration."""
+    shares = {"cross_validation": 3 / FOLDS}
+    for name in CROSS:
+        part = outputs[name]
+        inside, outside = int((part == "train").sum()), int((part == "").sum())
+        sizes = inside, round(0.75 * outside), outside + inside
+        shares |= {f"{name}_{k}": size / tested for k, size in enumerate(sizes, start=1)}
+    return shares
 
 
 def results(
@@ -245,7 +274,8 @@ def results(
     shown = [*keys, "schedule", "pearson", "pearson_low", "pearson_high", "pearson_sd"]
     shown += ["paper_pearson", "spearman", "spearman_low", "spearman_high", "paper_spearman"]
     shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
-    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
+    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
+    shown += ["interval_for", "source", "reason"]
     draws = [] if crossed else [f"{name}_draws" for name in VALUES]
     table = table.reindex(columns=[*shown, *draws, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
