@@ -95,7 +95,7 @@ def simulate(
     )
 
 
-# ---- quality without a signal ---------------------------------------------------------------------
+# ---- quality without a signal --------------------------------------------------------------------
 
 Quality = Callable[[np.random.Generator, Texts], Array]
 
@@ -179,7 +179,7 @@ def shown(rated: Rated, seed: int) -> dict[str, bool]:
     return {name: verdict(comparison, name).get("shown", False) for name in comparison.splits}
 
 
-# ---- intervals ------------------------------------------------------------------------------------
+# ---- intervals -----------------------------------------------------------------------------------
 
 
 def row(
@@ -228,7 +228,7 @@ def new_systems(
 
 
 def few_contexts(contexts: int) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, r of a given score that is of the context, as a part of quality is, and useless."""
+    """Of a seed, r of a useless score that hangs on the context, as a part of quality does."""
 
     def replication(seed: int) -> dict[str, Any]:
         generator = np.random.default_rng(seed)
@@ -241,7 +241,7 @@ def few_contexts(contexts: int) -> Callable[[int], dict[str, Any]]:
     return replication
 
 
-# ---- cases ----------------------------------------------------------------------------------------
+# ---- cases ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

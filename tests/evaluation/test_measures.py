@@ -18,7 +18,7 @@ from refless.evaluation.evaluate import (
 )
 from refless.evaluation.measures import _pearson, averaged, measure
 from refless.evaluation.predict import ComparisonSettings
-from refless.evaluation.read import Rated, CvSplit, all_splits
+from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.evaluation.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
 from refless.statistics.bootstrap import FEWEST_TEXTS

@@ -45,6 +45,7 @@ from refless.models.rnn_qe.names import CROSS
 from refless.report.figures import learning_curve_figure
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
+from refless.statistics.bootstrap import few_units_factor
 from refless.store import sealed
 from refless.store.sealed import Sealed
 from tests.conftest import ROOT
@@ -256,13 +257,15 @@ def made(experiment: str, outputs: Any, found: dict[str, Sealed], **untrained: s
 
 def test_table_3_has_the_papers_rows_and_says_what_is_missing():
     outputs = numbers()
+    outputs.loc[::3, "cross_validation:lookup"] = np.nan
     ids = outputs["id"].tolist()
     found = {f"{way}setup{k}": predictions(ids) for way in ("", "paper_") for k in (1, 4)}
     found["paper_setup1"] = predictions(ids, seeds=1, provenance="shipped")
     table = made("cross_validation", outputs, found, setup2="not_trained")
     rows = table.set_index(["setup", "schedule"])
     assert rows.index.is_unique
-    setups = ["1", "1", "2", "3", "4", "4", "5", "6"]
+    new = "1_without_lookup"
+    setups = ["1", new, "1", new, "2", "3", "4", "4", "5", "6"]
     assert table["setup"].tolist()[5:] == [*setups, "lookup", "ridge", "bleu_neighbors"]
     assert rows.loc[("2", "short"), ["reason", "source"]].tolist() == ["not_trained", ""]
     assert rows.loc[("1", "paper"), ["source", "paper_pearson"]].tolist() == ["shipped", "0.273"]
@@ -271,6 +274,11 @@ def test_table_3_has_the_papers_rows_and_says_what_is_missing():
     expected = [("4", "paper"), ("lookup", ""), ("ridge", ""), ("bleu_neighbors", "")]
     assert tested == expected  # the short set-up 4 predicts what set-up 1 does
     assert rows["p_metrics"].notna().sum() == 7
+    unseen = outputs["cross_validation:lookup"].isna()
+    assert rows.loc[(new, "short"), "n"] == unseen.sum() > 0
+    values = found["setup1"].content.groupby("seed")["prediction"]
+    r = [stats.pearsonr(v[unseen.to_numpy()], outputs["rating"][unseen])[0] for _, v in values]
+    assert rows.loc[(new, "short"), "pearson"] == pytest.approx(np.mean(r))
     with_references = table.loc[table["uses_references"] == 1, "setup"].tolist()
     assert with_references == ["bleu", "meteor", "rouge_l", "cider", "5", "6"]
 
@@ -286,7 +294,12 @@ def test_outputs_of_one_mr_are_drawn_together():
         stats.pearsonr(np.repeat(values, w[mr]), np.repeat(outputs["rating"], w[mr]))[0]
         for w in draw_weights(mr.max() + 1, **BOOTSTRAP)
     ]
-    assert few.loc["ridge", "pearson_low"] == pytest.approx(np.quantile(drawn, 0.025))
+    # and as far again as other training parts, of three fifths, would have moved it
+    value, factor = few.loc["ridge", "pearson"], np.sqrt(1 + 5 / 3)
+    factor *= few_units_factor(mr.max() + 1)
+    far = np.arctanh(value) + factor * (np.arctanh(drawn) - np.arctanh(drawn).mean())
+    low = np.quantile(np.tanh(far), 0.025)
+    assert few.loc["ridge", "pearson_low"] == pytest.approx(low)
     assert few.loc["ridge", "pearson_low"] != each.loc["ridge", "pearson_low"]
 
 

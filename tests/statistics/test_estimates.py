@@ -118,7 +118,7 @@ def test_both_are_resampled_by_one_row_each():
 
 
 def test_intervals_of_few_units_are_those_of_students_t():
-    """The mean of few normal numbers: the bootstrap's standard error, corrected, is the usual one."""
+    """The mean of few normal numbers: the corrected bootstrap has the usual interval."""
     values = np.random.default_rng(1).normal(size=12)
     units = ResamplingUnits(np.arange(12))
     draws = np.concatenate([*draw_blocks(units, 20_000, 0)]) @ values / 12

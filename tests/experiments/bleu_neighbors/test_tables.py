@@ -237,7 +237,8 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
     assert across["coverage"] == pytest.approx(np.mean(inside))
     assert (across["n"], across["source"]) == (24, "computed")
     for task, data in predicted.items():
-        expected = cells(data.estimates["bleu.char"], data.quality, 30, 1)
+        n = len(data.quality)
+        expected = cells(data.estimates["bleu.char"], data.quality, 30, 1, data.units, n - 1)
         for column in ("spearman", "spearman_low", "coverage", "n"):
             assert keyed.loc[(task, task, "bleu.char"), column] == expected[column]
     # published values stand at the published kernel, and where there are no numbers

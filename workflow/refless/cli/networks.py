@@ -25,7 +25,7 @@ def train_qe(arguments: Namespace) -> None:
     own = files.ratings_of(arguments)
 
     from refless.evaluation.predict import trained_networks
-    from refless.evaluation.read import prompts_of, of_own
+    from refless.evaluation.read import of_own, prompts_of
     from refless.models.rnn_qe.saved import save_model
 
     rated = of_own(own, arguments.scale)

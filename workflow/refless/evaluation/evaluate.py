@@ -45,8 +45,8 @@ COLUMNS = [
     *(*MEANS, "ratings_saved", "ratings_saved_limit"),
     *("difference", "difference_low", "difference_high", "p", "n", "interval_for", "reason"),
 ]
-"""``difference`` is from the best trivial method; ``interval_for`` is the ``method``, trained on such
-a set of texts, or these ``predictions``."""
+"""``difference`` is from the best trivial method; ``interval_for`` is the ``method``, trained on
+such a set of texts, or these ``predictions``."""
 FIRST, PARTS, NEAR = 25, 3, 0.95
 """Of the learning curve: the first number of ratings; random parts of each number, of which a point
 is the mean; the share of all ratings from which on a number is no point of its own."""

@@ -40,9 +40,9 @@ DIGITS = "%.6g"
 
 def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
     """The row of the method with the greatest correlation (`criterion`), of those that are not
-    trivial and cover half of the texts; with how many ``methods`` it is the best of, p ``corrected``
-    for them, and whether it is ``shown`` to be ahead of the best trivial one; empty where there is
-    none."""
+    trivial and cover half of the texts; with how many ``methods`` it is the best of, p
+    ``corrected`` for them, and whether it is ``shown`` to be ahead of the best trivial one; empty
+    where there is none."""
     table, measure = comparison.table, criterion(split)
     rows = table[table["split"] == split].dropna(subset=measure)
     tried = rows[~rows["method"].isin(TRIVIAL) & (rows["coverage"] >= LEAST_COVERAGE)]

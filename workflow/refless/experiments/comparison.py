@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import separate_items
+from refless.data.task import Task
+from refless.errors import StaleError
 from refless.evaluation.evaluate import COLUMNS as COMPARED
 from refless.evaluation.evaluate import compare
 from refless.evaluation.predict import NEIGHBORS, NETWORKS, ComparisonSettings, by_networks
 from refless.evaluation.read import CvSplit, Rated, all_splits, rated_of
-from refless.data.ratings import separate_items
-from refless.data.task import Task
-from refless.errors import StaleError
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
 from refless.models.rnn_qe.meaning import WORDS
@@ -60,9 +60,9 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
 
 def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
-    """What `write_networks` wrote, as `refless.evaluation.predict.ComparisonSettings` wants it. Raises
-    FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned raises
-    StaleError for a split with other folds than those that the networks had."""
+    """What `write_networks` wrote, as `refless.evaluation.predict.ComparisonSettings` wants it.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned
+    raises StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content
 
     def estimates(rated: Rated, split: CvSplit) -> Array:

@@ -104,8 +104,8 @@ class Additive:
 
 
 class AdditiveRidge:
-    """`Additive`, and `RidgeTfidf` on what that leaves of the quality, where the text may also count
-    for nothing. ``ngrams`` as in `RidgeTfidf`."""
+    """`Additive`, and `RidgeTfidf` on what that leaves of the quality, where the text may also
+    count for nothing. ``ngrams`` as in `RidgeTfidf`."""
 
     def __init__(self, ngrams: Ngrams | None = None) -> None:
         self.ngrams = ngrams

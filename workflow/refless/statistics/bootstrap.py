@@ -103,6 +103,8 @@ def few_units_factor(number: int) -> float:
     Student's t over that of a normal distribution, and the bias of a variance of few."""
     if number >= ENOUGH_UNITS:
         return 1.0
+    if number < 2:
+        return float("nan")
     return t_quantile(number - 1) / t_quantile(np.inf) * (number / (number - 1)) ** 0.5
 
 
@@ -123,8 +125,9 @@ class ResamplingUnits:
     def number(self) -> int:
         """Of units; a text that is resampled in place of its contexts is one."""
         primary = len(np.unique(self.primary[self.primary >= 0]))
-        alone = [] if self.crossed is None else self.crossed[self.primary < 0]
-        return primary + len(np.unique(alone))
+        if self.crossed is None:
+            return primary
+        return primary + len(np.unique(self.crossed[self.primary < 0]))
 
     @property
     def t_factor(self) -> float:

@@ -36,11 +36,16 @@ def columns_of(**found: Estimate) -> dict[str, Any]:
 
 
 def cells(
-    estimate: Array, quality: Array, draws: int, seed: int, units: Array | None = None
+    estimate: Array,
+    quality: Array,
+    draws: int,
+    seed: int,
+    units: Array | None = None,
+    training: int | None = None,
 ) -> dict[str, Any]:
-    """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`."""
-    # each text is left out once
-    share = (len(quality) - 1) / len(quality) if len(quality) > 1 else None
+    """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`.
+    ``training`` is from how many examples each estimate was learned; None: it is held fixed."""
+    share = training / len(quality) if training else None
     found = evaluate(estimate, quality, draws, seed, units, share)
     row = columns_of(mse=found.mse, spearman=found.spearman, coverage=found.coverage)
     row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01), "n": found.n}
@@ -122,7 +127,8 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
                 if kernel == models["bleu"][0]:
                     others = against_others(data, estimate, max(1, draws // 4), seed)
                     rows += [{**row, **one} for one in others]
-                row |= cells(estimate, data.quality, draws, seed, data.units)
+                training = len(data.quality) - 1  # each text is left out
+                row |= cells(estimate, data.quality, draws, seed, data.units, training)
     return rows
 
 

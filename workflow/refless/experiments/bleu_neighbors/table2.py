@@ -93,7 +93,10 @@ def table2(
         if key in pairs:
             estimate, source = pairs[key]
             data = tasks[row["target_task"]]
-            row |= cells(estimate, data.quality, draws, seed, data.units) | {"source": source}
+            training = len(tasks[row["source_task"]].quality) if row["source_task"] in tasks else 0
+            training -= row["source_task"] == row["target_task"]
+            row |= cells(estimate, data.quality, draws, seed, data.units, training)
+            row |= {"source": source}
         if key in pairs or row["kernel"] == kernels[0]:
             rows.append(row)
     columns = [*KEYS, *measured("spearman", "coverage")]

@@ -36,6 +36,8 @@ CORRELATIONS = ("pearson", "spearman")
 VALUES = (*CORRELATIONS, "mae", "rmse")
 ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
 """Columns that stand in the tables' records."""
+PARTS = ("train", "dev", "test")
+"""Of the in-set of tables 4 and 5."""
 WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
 WITH_REFERENCES = {*METRICS, "5", "6"}
@@ -236,8 +238,8 @@ def _cells(
                 cell |= measured(row.seeds, truth, weights, factor)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
-            if setup == "1" and experiment == "cross_validation" and len(row.seeds):
-                new = np.isnan(tested[f"{data}:lookup"].to_numpy(np.float64))
+            new = np.isnan(tested[f"{data}:lookup"].to_numpy(np.float64))
+            if setup == "1" and experiment == "cross_validation" and len(row.seeds) and new.any():
                 values = measured(row.seeds[:, new], truth[new], weights[:, new])
                 names = {"setup": WITHOUT_LOOKUP, "n": int(new.sum())}
                 cells.append({**cell, **values, **names, "p_metrics": math.nan})
@@ -250,7 +252,7 @@ def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
     shares = {"cross_validation": 3 / FOLDS}
     for name in CROSS:
         part = outputs[name]
-        inside, outside = int((part == "train").sum()), int((part == "").sum())
+        inside, outside = int((part == "train").sum()), int((~part.isin(PARTS)).sum())
         sizes = inside, round(0.75 * outside), outside + inside
         shares |= {f"{name}_{k}": size / tested for k, size in enumerate(sizes, start=1)}
     return shares
