@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from refless.evaluation.read import Rated, of_own
 from refless.data.own import read_ratings
+from refless.evaluation.read import Rated, of_own
 
 GOOD = ["lovely", "warm", "quiet", "clean", "friendly", "bright", "fresh", "kind"]
 BAD = ["rude", "noisy", "cold", "dirty", "slow", "broken", "stale", "dull"]

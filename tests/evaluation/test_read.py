@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless.evaluation.read import FOLDS, Rated, Split, all_splits, of_own
 from refless.data.own import read_ratings
 from refless.errors import FormatError
+from refless.evaluation.read import FOLDS, Rated, Split, all_splits, of_own
 from refless.models.folds import in_folds
 from refless.statistics.reliability import rater_agreement
 from tests.evaluation.made_up import rows, write

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.evaluation.read import all_splits
 from refless.data.sources import table
 from refless.data.task import Task, read_task, write_task
 from refless.errors import StaleError
+from refless.evaluation.read import all_splits
 from refless.experiments.comparison import (
     compare_task,
     comparison_table,

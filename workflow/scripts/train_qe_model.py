@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from refless.data.task import read_task
 from refless.evaluation.predict import trained_networks
 from refless.evaluation.read import rated_of
-from refless.data.task import read_task
 from refless.job import job
 
 with job(snakemake):

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.errors import FormatError, SettingError
 from refless.evaluation.predict import trained_networks
 from refless.evaluation.read import Rated
-from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
 from refless.models.rnn_qe.scale import half_points, within

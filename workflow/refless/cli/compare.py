@@ -57,8 +57,8 @@ def _how_read(arguments: Namespace) -> list[str]:
 
 
 def _settings(arguments: Namespace) -> Any:
-    from refless.evaluation.predict import KERNELS, NETWORKS, Settings, by_networks
     from refless.encoders import lacking
+    from refless.evaluation.predict import KERNELS, NETWORKS, Settings, by_networks
     from refless.kernels import wordnet
 
     kernels: dict[str, Any] = {kernel: {} for kernel in arguments.kernels or KERNELS}

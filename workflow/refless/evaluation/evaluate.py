@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from refless.errors import SettingError
 from refless.evaluation import predict
 from refless.evaluation.measures import Draws, averaged, measured
 from refless.evaluation.predict import NEIGHBORS, NETWORKS, TRIVIAL, Settings, label, why_not
 from refless.evaluation.read import Rated, Split, all_splits
-from refless.errors import SettingError
 from refless.models.baselines import Ngrams, RidgeTfidf
 from refless.statistics import interval, ratings_saved
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.evaluation.read import FOLDS, Rated, Split, all_splits
 from refless.data.wording import wording
+from refless.evaluation.read import FOLDS, Rated, Split, all_splits
 from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
 from refless.models import baselines

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import separate_items
+from refless.data.task import Task
+from refless.errors import StaleError
 from refless.evaluation.evaluate import COLUMNS as COMPARED
 from refless.evaluation.evaluate import compare
 from refless.evaluation.predict import NEIGHBORS, NETWORKS, Settings, by_networks
 from refless.evaluation.read import Rated, Split, all_splits, rated_of
-from refless.data.ratings import separate_items
-from refless.data.task import Task
-from refless.errors import StaleError
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
 from refless.models.rnn_qe.meaning import WORDS
