@@ -115,7 +115,7 @@ def command(found: Comparison, told: Sequence[str]) -> str:
     if kernel or method in ("ridge", "ridge_system"):
         how = f"--kernel {kernel}" if kernel else f"--method {method}"
         ratings = f"{shlex.join(told)} {how}"
-        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out rated.tsv"
+        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out predicted.tsv"
     return f"{first} rate new texts by {label(method)}"
 
 
