@@ -91,10 +91,11 @@ def test_the_answer_comes_before_its_files(tmp_path, monkeypatch, capsys):
     def fail(*_: object) -> None:
         raise OutputError("no space", path="out", remedy="make room")
 
-    ratings = write(tmp_path / "rated.jsonl", rows(90, score_judge=False))
+    ratings = write(tmp_path / "predicted.tsv", rows(90, score_judge=False))
     monkeypatch.setattr("refless.evaluation.report.write_together", fail)
-    told = "--kernel", "bleu.char", "--repeats", 1
-    assert compare(ratings, "--out", tmp_path / "out", *told) == 1
+    monkeypatch.chdir(tmp_path)
+    told = "--kernel", "bleu.char", "--repeats", 1, "--ratings-format", "jsonl"
+    assert compare(Path(ratings.name), "--out", "out", *told) == 1
     printed = capsys.readouterr()
     assert "new systems: " in printed.out
     assert printed.err.endswith("make room\n")
@@ -104,7 +105,7 @@ def test_the_answer_comes_before_its_files(tmp_path, monkeypatch, capsys):
     assert arguments.out not in {arguments.outputs, *arguments.ratings}
 
 
-@pytest.mark.parametrize("name", ["file", "file/out", "-"])
+@pytest.mark.parametrize("name", ["file", "file/out", "-", ""])
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch, name):
     monkeypatch.delattr("refless.evaluation.evaluate.compare")
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,6 @@
 """``refless compare``."""
 
+import os
 from argparse import Namespace
 from contextlib import suppress
 from functools import partial
@@ -26,7 +27,7 @@ def compare(arguments: Namespace) -> None:
     from refless.evaluation import evaluate, report
     from refless.evaluation.read import of_own
 
-    if arguments.out == "-" or (folder.exists() and not folder.is_dir()):
+    if arguments.out in ("", "-") or (os.path.lexists(folder) and not os.path.isdir(folder)):
         raise OutputError("is no folder", path=arguments.out, remedy="name a folder")
     for path in [folder / name for name in report.FILES if arguments.out]:
         if files.check_out(str(path), *arguments.ratings) is None:

@@ -61,7 +61,7 @@ def check_out(out: str | None, *inputs: str | None) -> Path | None:
     read: list[Path | int] = []
     for path in filter(None, inputs):
         folder = Path(path)
-        read += folder.iterdir() if folder.is_dir() else [0 if path == "-" else folder]
+        read += folder.glob("*") if os.path.isdir(folder) else [0 if path == "-" else folder]
     if any(_same(out, file) for file in read):
         message = "is an input, which would be overwritten"
         raise OutputError(message, path=out, remedy="name another file")

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import dropwhile
+from os.path import isdir
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
     names of the others, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
-        inside = sorted(path.glob("[!.]*")) if path.is_dir() else [path]
+        inside = sorted(path.glob("[!.]*")) if isdir(path) else [path]
         tables = [own for own in inside if own == path or _format(own) not in ("", "lines")]
         if not tables:
             message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
