@@ -9,8 +9,6 @@ with job(snakemake):
     from refless.data.task import read_task
     from refless.evaluation.predict import trained_networks
     from refless.evaluation.read import rated_of
-
-    # only here, so that a missing torch is one clear line
     from refless.machine import processor
     from refless.models.rnn_qe.saved import save_model
 
