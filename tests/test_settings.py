@@ -68,6 +68,7 @@ def test_a_data_set_of_ones_own_needs_three_lines():
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "bleu.chars"),
         (f"{MODELS}.Bleu", {"tau": 0.1, "kernels": ["bleu.char"]}, "Bleu"),
         ("rnn_qe.device", "CPU 1", "rnn_qe.device"),
+        ("rnn_qe.seed", 2**63, "rnn_qe.seed"),
         ("data.mine", {**MINE, "loader": "tabel"}, "data.mine.loader"),
         ("data.mine", {**MINE, "files": {}}, "data.mine.files"),
         ("data.mine", {**MINE, "files": {"path": "{x}.tsv"}}, "data.mine.files.path"),

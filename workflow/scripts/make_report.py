@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from refless.job import job
-from refless.report.catalogue import catalogue
-from refless.report.fill import filled, read_numbers, section
-from refless.report.page import make_report
 
 with job(snakemake):
+    from refless.report.catalogue import catalogue
+    from refless.report.fill import filled, read_numbers, section
+    from refless.report.page import make_report
+
     results = Path(snakemake.output.page).parent
     found = section(Path(snakemake.input.readme).read_text("utf-8"), "What was found")
     make_report(

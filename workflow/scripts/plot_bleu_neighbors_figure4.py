@@ -1,11 +1,12 @@
 """Spearman's rho and coverage over the data size (figure 4 of BLEU Neighbors). Stage: figure."""
 
-from refless.experiments.bleu_neighbors.curves import average_annotators, read_data_sizes
 from refless.job import job
-from refless.report import figures
-from refless.report.tables import read_table
 
 with job(snakemake):
+    from refless.experiments.bleu_neighbors.curves import average_annotators, read_data_sizes
+    from refless.report import figures
+    from refless.report.tables import read_table
+
     given, params = snakemake.input, snakemake.params
     curves = read_data_sizes(given.get("sizes", []))
     table1 = read_table(given.table[0])

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.curves import average_annotators, threshold_curves
-from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.job import job
-from refless.report import figures
-from refless.report.tables import read_table
 
 with job(snakemake):
+    from refless.experiments.bleu_neighbors.curves import average_annotators, threshold_curves
+    from refless.experiments.bleu_neighbors.neighbors import read_predicted
+    from refless.report import figures
+    from refless.report.tables import read_table
+
     given, params = snakemake.input, snakemake.params
     path, own = Path(snakemake.output[0]), params.thresholds
     folders = dict.fromkeys(Path(path).parent for path in given.ratings)

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.tables import ASIDE, gather, tables
 from refless.job import job
-from refless.report.tables import publish
 
 with job(snakemake):
+    from refless.experiments.rnn_qe.tables import ASIDE, gather, tables
+    from refless.report.tables import publish
+
     files, params = snakemake.input, snakemake.params
     outputs = next(iter(files.outputs), None)
     given = gather(outputs, params.predictions, params.untrained)

@@ -41,14 +41,13 @@ class Rated:
     system: Array | None = None  # number of who wrote it; None where nobody says or one wrote all
     prompts: list[str] | None = None  # the MR or context as it is written
     context: Array | None = None  # number of it, each blank one its own; None if all are one
-    context_group: Array | None = (
-        None  # the same where MRs that differ in the values of slots are one
-    )
-    delexicalised: list[str] | None = (
-        None  # texts with slots for the MR's values, if all MRs can be read
-    )
+    # the same where MRs that differ in the values of slots are one
+    context_group: Array | None = None
+    # texts with slots for the MR's values, if all MRs can be read
+    delexicalised: list[str] | None = None
     references: list[list[str]] | None = None  # other texts for its context, perhaps none
-    scores: dict[str, Array] = field(default_factory=dict)  # somebody else's, NaN: none, float64
+    # somebody else's, on any scale; NaN: none
+    scores: dict[str, Array] = field(default_factory=dict)
     scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest quality, in the user's unit
     guessed: bool = False  # nobody gave the scale
     rows: Array = field(default_factory=lambda: np.empty(0, np.int64))  # of the input, from 1
@@ -131,10 +130,15 @@ def rated_of(
         context_group=context_group if several else None,
         delexicalised=delexicalised,
         references=references,
-        scores={name: rows[name].to_numpy(np.float64) for name in scores},
+        scores={name: _near_one(rows[name].to_numpy(np.float64)) for name in scores},
         scale=scale,
         rows=np.flatnonzero(texts["quality"].notna()) + 1,
     )
+
+
+def _near_one(score: Array) -> Array:
+    """A score (n,) times a power of two, which is exact: squares of very small ones would be 0."""
+    return np.ldexp(score, -np.frexp(np.fmax.reduce(np.abs(score), initial=0))[1])
 
 
 def prompts_of(texts: pd.DataFrame) -> tuple[str, list[str]]:

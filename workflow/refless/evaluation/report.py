@@ -1,6 +1,7 @@
 """What a comparison says: the sentences of `refless compare`, and its files, in which there is no
 text, no time and no path: the same ratings, settings and seed give the same bytes."""
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -129,8 +130,10 @@ def command(found: Comparison, told: Sequence[str]) -> str:
         return f"{first} refless train-qe --ratings {shlex.join(told)} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
         how = f"--kernel {kernel}" if kernel else f"--method {method}"
-        ratings = f"{shlex.join(told)} {how}"
-        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out rated.tsv"
+        ratings, out = f"{shlex.join(told)} {how}", "predicted.tsv"
+        while out in map(os.path.basename, told):
+            out = f"new_{out}"
+        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out {out}"
     return f"{first} rate new texts by {label(method)}"
 
 
@@ -167,8 +170,10 @@ def write_comparison(
     }
     named = list(map(label, found.table["method"], found.table["kernel"]))
     table = found.table.assign(method=named)
-    picture = as_address(intervals_figure(table, found.order, [*TRIVIAL.values()]))
-    views = {name: _view(table[table["split"] == name]) for name in found.order}
+    parts = {name: _decisive(table[table["split"] == name], name) for name in found.order}
+    drawn = pd.concat(list(parts.values()))
+    picture = as_address(intervals_figure(drawn, found.order, [*TRIVIAL.values()]))
+    views = {name: _view(part) for name, part in parts.items()}
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
     files = {
         "comparison.json": json_text(record),
@@ -178,6 +183,12 @@ def write_comparison(
     for name, table in zip(TABLES, tables, strict=True):
         files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
     write_together({folder / name: text for name, text in files.items()})
+
+
+def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:
+    """Rows whose ``pearson`` is the correlation that decides the split."""
+    ends = "", "_low", "_high"
+    return table.assign(**{f"pearson{end}": table[f"{criterion(split)}{end}"] for end in ends})
 
 
 def _view(table: pd.DataFrame) -> str:

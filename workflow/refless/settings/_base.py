@@ -14,7 +14,7 @@ class Section(BaseModel):
 
 
 Count = Annotated[int, Field(ge=1)]
-Seed = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]  # beyond, torch has none
 Draws = Annotated[int, Field(ge=100)]
 Tau = Annotated[float, Field(gt=0, le=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
