@@ -100,7 +100,7 @@ def test_the_answer_comes_before_its_files(tmp_path, monkeypatch, capsys):
     def fail(*_: object) -> None:
         raise OutputError("no space", path="out", remedy="make room")
 
-    ratings = write(tmp_path / "predicted.tsv", rows(90, score_judge=False))
+    ratings = write(tmp_path / "predicted.tsv", rows(200, score_judge=False))
     monkeypatch.setattr("refless.evaluation.report.write_together", fail)
     monkeypatch.chdir(tmp_path)
     told = "--kernel", "bleu.char", "--repeats", 1, "--ratings-format", "jsonl"
