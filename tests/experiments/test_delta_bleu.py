@@ -249,6 +249,9 @@ def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch):
     np.testing.assert_array_equal(one[1], two[1])
     with pytest.raises(SettingError, match="a unit of 13 contexts"):
         observations(counted, CELLS, again, 13, 3)
+    for elsewhere in (again - 12, again + 1):
+        with pytest.raises(SettingError, match="contexts"):
+            observations(counted, CELLS, elsewhere, 4, 3)
 
 
 def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are():

@@ -143,13 +143,38 @@ def test_leaving_an_owner_out_is_counting_without_them(data):
         ((["a"], [[]], [[]]), "item 0"),
         ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), "item 1 .* above 0"),
         *(((["a"], [["a", "b"]], [[1, bad]]), "item 0") for bad in (np.nan, 1.5, -1.1)),
-        ((["a"], [["a"]], [[1]], 0), "max_order"),
+        *(((["a"], [["a"]], [[1]], order), "max_order") for order in (0, 1.5)),
         ((["a"], [["a"]], [[1]], 1, "clip"), "unknown rule 'clip'"),
     ],
 )
 def test_bad_input_is_named(arguments, named):
     with pytest.raises(SettingError, match=named):
         corpus_delta_bleu(*arguments)
+
+
+@pytest.mark.parametrize("of", ["hypotheses", "references"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *({"text": [text, 0]} for text in (-1, 2, 0.5)),
+        *({"item": [0, item]} for item in (-1, 0.5)),
+        *({"owner": [owner, 0]} for owner in (-2, float("nan"))),
+        *({name: [0]} for name in Rows._fields),
+    ],
+)
+def test_rows_of_nothing_are_refused(of, fault):
+    """Compiled code would read outside of its arrays."""
+    right = Rows(*np.zeros((3, 2), np.int64))
+    rows = {"hypotheses": right, "references": right}
+    counted, weight = Texts(["a b", "b c"], 2), np.ones(2)
+    counted.statistics(**rows, weight=weight)
+    (name, column), *_ = fault.items()
+    with pytest.raises(SettingError):
+        counted.statistics(
+            **{**rows, of: right._replace(**{name: np.array(column)})}, weight=weight
+        )
+    with pytest.raises(SettingError):
+        counted.statistics(**rows, weight=weight[:1])
 
 
 @pytest.mark.parametrize("order", [2, 4])

@@ -50,7 +50,7 @@ class Texts:
     words."""
 
     def __init__(self, texts: Sequence[str], max_order: int) -> None:
-        if max_order < 1:
+        if not isinstance(max_order, int | np.integer) or max_order < 1:
             raise SettingError(f"max_order is {max_order}; it must be a whole number from 1")
         self.max_order = max_order
         split = [text.split() for text in texts]
@@ -85,8 +85,18 @@ class Texts:
             references of all owners but the hypothesis's own, in column 1 + o without those of
             owner o as well. Where no reference has a positive weight, denominators are not
             positive; where none is left, the words of the closest are -1.
+
+        Raises SettingError: rows do not fit together, or are of no text, item or owner.
         """
-        text, owner, item = (np.ascontiguousarray(a, np.int64) for a in hypotheses)
+        hypotheses, references = self._checked(hypotheses), self._checked(references)
+        weight = np.ascontiguousarray(weight, np.float64)
+        if weight.shape != references.text.shape or np.isnan(weight).any() or owners < 0:
+            raise SettingError(
+                f"weights of shape {weight.shape} for {len(references.text)} references, and"
+                f" {owners} owners",
+                remedy="give one number for each reference, and 0 owners or more",
+            )
+        text, owner, item = hypotheses
         order = np.argsort(references.item, kind="stable")
         items = np.arange(item.max(initial=-1) + 2)
         bounds = np.searchsorted(references.item[order], items).astype(np.int64)
@@ -105,6 +115,21 @@ class Texts:
         lengths = np.broadcast_to(length, closest.shape)
         columns = [*matches, *(heaviest * grams), lengths, closest]
         return np.stack(columns, axis=-1)
+
+    def _checked(self, rows: Rows) -> Rows:
+        """The rows as the compiled code reads them."""
+        least, sizes = (0, NOBODY, 0), {np.shape(column) for column in rows}
+        columns = [np.asarray(column) for column in rows]
+        whole = all(column.dtype.kind in "iu" or not column.size for column in columns)
+        low = any(a.min(initial=0) < of for a, of in zip(columns, least, strict=True))
+        last = columns[0].max(initial=0)  # without a text, none fits
+        fits = len(sizes) == 1 and columns[0].ndim == 1 and last < len(self._lengths)
+        if not fits or not whole or low:
+            raise SettingError(
+                f"rows of the shapes {sorted(sizes)} do not fit {len(self._lengths)} texts",
+                remedy="give each row a text and an item, from 0, and an owner, from -1",
+            )
+        return Rows(*(np.ascontiguousarray(column, np.int64) for column in columns))
 
     def _postings(self, references: Rows) -> tuple[Array, Array]:
         """Where the n-grams of each reference begin and end, and all of them, item by item in their
