@@ -1,8 +1,7 @@
 """Which code a job hangs on.
 
 Stage: none. In: a script or a module. Out: a sum of the code of all that it imports of the package,
-in turn: without comments, docstrings and what an error says, so that a corrected message is no
-change. The type of an error counts, since others catch it.
+in turn: without comments, docstrings and the messages of errors: a corrected one is no change.
 """
 
 import ast
