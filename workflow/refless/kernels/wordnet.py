@@ -37,7 +37,7 @@ _REMEDY = (
 
 
 def find(path: str | Path | None = None) -> Path:
-    """The zip of WordNet, or the folder of its files: ``path``, else REFLESS_WORDNET, else that which
+    """The zip of WordNet, or the folder of its files: ``path``, else REFLESS_WORDNET, else what
     nltk downloaded. Raises KernelError: there is none."""
     import nltk.data
 
