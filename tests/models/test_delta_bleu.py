@@ -19,6 +19,7 @@ from refless.models.delta_bleu import (
     corpus_delta_bleu,
     described,
     of_items,
+    scores,
     smoothed_scores,
 )
 
@@ -97,6 +98,31 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order, rules):
     # where nothing matches at all, sacrebleu gives up before smoothing
     if any(theirs.counts):
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(weighted(), st.sampled_from([("zero", "none"), ("smooth", "exp")]))
+def test_a_sentence_has_the_order_that_it_has(case, rules):
+    """With weights 1, and where something matches, the score is that of sacrebleu's sentences."""
+    hypotheses, references, _ = case
+    each = of_items(hypotheses, references, [[1.0] * len(own) for own in references], 4)
+    ours = scores(each, rules[0], effective_order=True)
+    metric = sacrebleu.BLEU(tokenize="none", smooth_method=rules[1], effective_order=True)
+    for text, own, score in zip(hypotheses, references, ours, strict=True):
+        theirs = metric.sentence_score(text, own)
+        if any(theirs.counts):
+            assert score == pytest.approx(theirs.score / 100, abs=1e-12)
+    if rules[0] == "zero":
+        assert (scores(each[[0]] * 0, "zero", effective_order=True) == 0).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_short_text_that_is_its_reference_has_its_weight(rule):
+    each = of_items(["a b c", "a", ""], [["a b c", "x"], ["a"], ["a"]], [[1, 0.5], [1], [1]], 4)
+    assert scores(each, rule, effective_order=True).tolist() == pytest.approx([1, 1, 0])
+    bad = of_items(["a b c"], [["a b c", "x"]], [[-0.5, 1]], 4)
+    if rule == "signed":
+        assert scores(bad, rule, effective_order=True) == pytest.approx(-0.5)
 
 
 def test_precisions_are_shares_whatever_the_weights_are():

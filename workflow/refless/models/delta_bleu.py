@@ -219,9 +219,16 @@ def _add_matches(
                     out[column, h, o] += found
 
 
-def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) -> Array:
+def scores(
+    statistics: Array,
+    rule: str = "zero",
+    max_order: int | None = None,
+    *,
+    effective_order: bool = False,
+) -> Array:
     """ΔBLEU of sums of statistics (see `parts`), shape (...), by n-grams up to ``max_order``
-    (default: all).
+    (default: all). With ``effective_order``, for single sentences, N is the highest order of which
+    there is an n-gram, as sacreBLEU counts.
 
     With H words of hypotheses and R of their closest references, it is
 
@@ -255,7 +262,12 @@ def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) 
                 precision[k] = np.where(lost[k], np.minimum(part / totals[k], 1), precision[k])
         elif rule == "floor":
             precision = np.maximum(precision, FLOOR)
-        mean = np.exp(np.log(np.maximum(precision, 0)).sum(axis=0) / len(precision))
+        orders: Any = len(precision)
+        if effective_order:
+            orders = (totals > 0).sum(axis=0)
+            # no factor, unless it is the only one
+            precision = np.where((totals > 0) | (orders == 0), precision, 1.0)
+        mean = np.exp(np.log(np.maximum(precision, 0)).sum(axis=0) / np.maximum(orders, 1))
     if rule == "signed":
         least = precision.min(axis=0)
         mean = np.where(least > 0, mean, np.maximum(least, -1.0))
@@ -310,7 +322,7 @@ def corpus_delta_bleu(
     references, weights : one list an item; weights in [-1, +1], one of them positive
     max_order : n-grams of 1 to this many words
     rule : for precisions that are not positive, see `scores`; the default, ``zero``, is the
-        formula without additions, while the experiment on ratings uses ``smooth``
+        formula without additions, while `refless delta-bleu` and the tables use ``smooth``
 
     Raises
     ------
