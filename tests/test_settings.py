@@ -82,7 +82,7 @@ def test_a_tilde_is_the_home(monkeypatch):
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
-        ("colour", "red", "colour"),
+        *((name, value, name) for name, value in (("colour", "red"), ("kernls", None))),
         ("bleu_neighbors.max_share", float("nan"), "bleu_neighbors.max_share"),
         (f"{MODELS}.bleu.tau", 1.5, f"{MODELS}.bleu.tau"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], f"{MODELS}.bleu.kernels.0"),

@@ -9,8 +9,7 @@ T = TypeVar("T")
 
 
 class Section(BaseModel):
-    """A group of settings: no other keys, no NaN, nothing changes after it is read. What is empty,
-    None in YAML, has its default."""
+    """A group of settings: no other keys, no NaN, no change. What is empty has its default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -19,8 +18,9 @@ class Section(BaseModel):
     def _empty_is_nothing_set(cls, raw: Any) -> Any:
         if not isinstance(raw, dict):
             return raw
-        must = {name for name, field in cls.model_fields.items() if field.is_required()}
-        return {name: value for name, value in raw.items() if value is not None or name in must}
+        fields = cls.model_fields.items()
+        may = {field.alias or name for name, field in fields if not field.is_required()}
+        return {name: value for name, value in raw.items() if value is not None or name not in may}
 
 
 Count = Annotated[int, Field(ge=1)]

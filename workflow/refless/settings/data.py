@@ -99,13 +99,9 @@ class DataSet(Section):
     @model_validator(mode="before")
     @classmethod
     def _own_tables_take_part(cls, raw: Any) -> Any:
-        if not isinstance(raw, dict) or raw.get("loader") != "table":
-            return raw
-        experiments = raw.get("experiments")
-        return {
-            **raw,
-            "experiments": {"bleu_neighbors": {}} if experiments is None else experiments,
-        }
+        if isinstance(raw, dict) and (raw.get("loader"), raw.get("experiments")) == ("table", None):
+            return {**raw, "experiments": {"bleu_neighbors": {}}}
+        return raw
 
     @model_validator(mode="after")
     def _as_the_loader_takes_them(self) -> "DataSet":
