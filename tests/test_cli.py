@@ -466,6 +466,13 @@ def test_without_ids_outputs_are_numbered(capsys):
     assert json.loads(capsys.readouterr().out)["score"] == pytest.approx(100 * expected)
 
 
+def test_a_short_text_that_is_its_reference_has_the_best_score(capsys):
+    references = "id\ttext\tweight\nx0\ta b c\t1\nx1\tyes\t0.5\n"
+    assert delta_bleu(outputs="id\ttext\nx0\ta b c\nx1\tyes\n", references=references) == 0
+    rows = [row.split("\t") for row in capsys.readouterr().out.splitlines()[1:]]
+    assert [float(row[2]) for row in rows] == [100, 100]
+
+
 def test_an_empty_reference_has_no_words(capsys):
     assert delta_bleu("--json", references="id\ttext\tweight\nx0\t\t1\nx1\t\t1\n") == 0
     assert json.loads(capsys.readouterr().out)["ref_len"] == 0

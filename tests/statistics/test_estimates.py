@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from refless.errors import SettingError
 from refless.models.rnn_qe.statistics import scale_statistics, weighted_pearson
 from refless.statistics import (
     Estimate,
@@ -142,6 +143,34 @@ def test_what_learns_varies_with_its_training_examples():
     assert np.arctanh(wide).mean() == pytest.approx(np.arctanh(0.52))
     assert abs(widened(0.99, draws + 0.45, 9, bound=1)).max() <= 1
     np.testing.assert_array_equal(widened(0.52, draws, 1), draws)
+
+
+FOUR, DRAWS = np.arange(4.0), np.ones((2, 4), np.int32)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        (FOUR, FOUR[:3], DRAWS),
+        (FOUR, FOUR, DRAWS[0]),
+        (FOUR, FOUR, DRAWS[:, :3]),
+        *((FOUR, FOUR, DRAWS, np.array([0, 1, 2, last])) for last in (4, -1, 0.5)),
+        (FOUR, FOUR, DRAWS, np.arange(3)),
+    ],
+)
+def test_pairs_of_no_candidate_are_refused(pairs):
+    """Compiled code would read outside of its arrays."""
+    assert weighted_spearman(FOUR, FOUR, DRAWS).tolist() == [1, 1]
+    with pytest.raises(SettingError):
+        weighted_spearman(*pairs)
+
+
+def test_rows_that_do_not_fit_are_refused():
+    x = np.array([FOUR, FOUR])
+    assert kendall_rows(x, x).tolist() == [1, 1]
+    for y in (x[:, :3], x[:1], x[0]):
+        with pytest.raises(SettingError):
+            kendall_rows(x, y)
 
 
 SCALE = np.arange(1, 6.25, 0.5)

@@ -278,6 +278,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("models/b.py", "What it does", "How", False),
         ("models/b.py", "# why", "# because", False),
         ("models/b.py", '"no"', '"never"', False),
+        ("models/b.py", "ValueError", "KeyError", True),
+        ("models/b.py", '("no")', "", False),
         ("models/b.py", "\n\ndef", "\n\n\ndef", False),
         ("models/other.py", "1", "2", False),
         ("errors.py", "other", "b", False),

@@ -279,7 +279,7 @@ class WeightedReferences:
         of_text = np.repeat(np.arange(n), [len(texts) for texts in references] or 0)
         context = rated.context if self.rated_texts else None
         item = np.arange(n) if context is None else context
-        weight = np.append(2 * rated.quality - 1, np.ones(len(of_text)))
+        weight = np.append((2 * rated.quality - 1).round(12), np.ones(len(of_text)))
         owner = np.append(split.fold, np.full(len(of_text), NOBODY))
         rows = Rows(np.arange(len(weight)), owner, np.append(item, item[of_text]))
         candidates = Rows(np.arange(n), split.fold, item)
