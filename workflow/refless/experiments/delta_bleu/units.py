@@ -30,6 +30,7 @@ from refless.experiments.delta_bleu.dialogues import (
 from refless.kernels._compiled import compiled
 from refless.models.delta_bleu import RULES, scores
 from refless.statistics import Estimate, context_units, spearman_rows
+from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.ranks import kendall_rows
 from refless.store import sealed
 
@@ -127,7 +128,7 @@ def bootstrap_pool(context: Array, draws: int, times: int, seed: int) -> Array:
     are enough texts (`context_units`), until there are as many contexts as before: an assignment
     takes that many. Of the last text, some may be left over.
     """
-    n, whole = len(context), context_units(context)
+    n, whole = len(context), context_units(context, ENOUGH_UNITS)
     _, own, sizes = np.unique(
         np.arange(n) if whole is None else whole, return_inverse=True, return_counts=True
     )
