@@ -1,6 +1,7 @@
 """The plan: what is computed, shipped or absent, and why. No Snakemake."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,15 @@ def test_some_files_no_network_gives(shipped, path, code, raw):
     assert reason.code == code
     place(shipped, f"data/{raw}")
     assert plan(shipped, network=True).find(f"results/{path}") == f"results/{path}"
+
+
+def test_a_mirror_may_have_a_file_without_a_public_address(tmp_path):
+    """Of a base URL nobody knows before it is asked; of a folder, the disk knows."""
+    web = Places(tmp_path / "data", tmp_path / "manual", "https://mirror.example.org", False)
+    folder = replace(web, mirror=str(tmp_path / "mirror"))
+    for places, code in ((web, None), (folder, "raw_file_missing")):
+        reason = replace(plan(tmp_path), places=places).raw_file(REDDIT)
+        assert (reason.code if reason else None) == code
 
 
 @pytest.mark.parametrize("harm", ["damaged", "deleted", "no manifest"])

@@ -241,7 +241,7 @@ class Plan:
     def raw_file(self, path: str) -> Reason | None:
         """Why a raw file cannot be had, at hand or fetched on the way; None if it can."""
         source = self.sources.get(path)
-        fetched = source and source.url and self.places.addresses(source)
+        fetched = source and self.places.addresses(source)
         if fetched or self._at_hand(path):
             return None
         return Reason("raw_file_missing", f"the raw file {path} is missing")
