@@ -1,6 +1,6 @@
 """Fitted neighbors models in files: rated texts and settings, indexed anew when loaded.
 
-Stage: outside the workflow. In: a fitted model. Out: a sealed table.
+Stage: outside the workflow. In: a fitted model. Out: a file of JSON with its own sum.
 """
 
 import hashlib
@@ -8,13 +8,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from refless import __version__
 from refless.errors import FormatError
 from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
-from refless.store import sealed
+from refless.store.sealed import read_signed, write_signed
 
 AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 
@@ -26,19 +24,19 @@ def save(model: NeighborsRegressor, path: str | Path) -> None:
     del settings["threads"]
     # a path is written as text
     settings["options"] = json.loads(json.dumps(dict(model.options or {}), default=str))
-    table = pd.DataFrame({"text": model.texts_, "quality": model.quality_})
-    sealed.write(path, table, {"model": settings, "tau": model.tau_})
+    rated = {"texts": model.texts_, "quality": model.quality_.tolist()}
+    write_signed(path, {"model": settings, "tau": model.tau_, **rated})
 
 
 def load(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
     """The fitted model of a file. Raises FormatError: the file is no such model, or was damaged.
     Raises KernelError: a file of the kernel is missing."""
-    file = sealed.read(path, AGAIN)
-    if "model" not in file.about["facts"]:
+    stored = read_signed(path, AGAIN)
+    if "model" not in stored:
         raise FormatError("is no model of refless fit", path=path, remedy=AGAIN)
-    settings, chosen = file.about["facts"]["model"], file.about["facts"]["tau"]
+    settings, chosen = stored["model"], stored["tau"]
     model = NeighborsRegressor(**settings | {"tau": chosen}, threads=threads)
-    fitted = model.fit(file.content["text"].tolist(), file.content["quality"].tolist())
+    fitted = model.fit(stored["texts"], stored["quality"])
     return fitted.set_params(tau=settings["tau"])  # auto, if it was chosen
 
 
