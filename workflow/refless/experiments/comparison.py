@@ -110,7 +110,7 @@ def compare_task(
     keys = zip(table["split"], table["method"], table["kernel"], strict=True)
     drawn = {key: packed(own["pearson"][1:]) for key, own in found.draws.items()}
     table["pearson_draws"] = [drawn.get(key, "") for key in keys]
-    origin = "" if networks is None else sealed.record_of(networks)["provenance"]
+    origin = "" if networks is None else sealed.read_record(networks)["metadata"]["provenance"]
     sealed.write(path, table, {"networks": origin})
 
 
@@ -121,8 +121,8 @@ def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.Da
     for path in paths:
         file = sealed.read(path)
         # networks may be trained elsewhere, where the rest is computed here
-        origin = {NETWORKS: file.about["facts"]["networks"] or file.about["provenance"]}
-        source = file.content["method"].map(origin).fillna(file.about["provenance"])
+        origin = {NETWORKS: file.metadata["networks"] or file.metadata["provenance"]}
+        source = file.content["method"].map(origin).fillna(file.metadata["provenance"])
         there = file.content["coverage"].notna()
         found[Path(path).stem] = file.content.assign(source=source.where(there, ""))
     nothing = pd.DataFrame([{"source": ""}])
