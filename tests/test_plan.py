@@ -1,6 +1,7 @@
 """The plan: what is computed, shipped or absent, and why. No Snakemake."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from refless.plan import RESULTS, Plan
 from refless.settings import read_settings
 from refless.shipping import MANIFEST
 from refless.store.files import file_sum
+from refless.store.sealed import record_path, write_sidecar
 from tests.conftest import ROOT
 from tests.test_settings import CONFIG, changed
 
@@ -46,8 +48,7 @@ def shipped(tmp_path: Path) -> Path:
     rows = [("path", "sha256", "digest")]
     for path in EVERY:
         place = tmp_path / "shipped" / path.removeprefix("results/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(path, encoding="utf-8")
+        write_sidecar({place: path.encode()}, {})
         rows.append((path.removeprefix("results/"), file_sum(place), plan(tmp_path).digest(path)))
     with open(tmp_path / "shipped" / MANIFEST, "w", newline="", encoding="utf-8") as handle:
         csv.writer(handle).writerows(rows)
@@ -142,13 +143,24 @@ def test_some_files_no_network_gives(shipped, path, code, raw):
     assert plan(shipped, network=True).find(f"results/{path}") == f"results/{path}"
 
 
-@pytest.mark.parametrize("harm", ["damaged", "deleted", "no manifest"])
+def test_a_mirror_may_have_a_file_without_a_public_address(tmp_path):
+    """Of a base URL nobody knows before it is asked; of a folder, the disk knows."""
+    web = Places(tmp_path / "data", tmp_path / "manual", "https://mirror.example.org", False)
+    folder = replace(web, mirror=str(tmp_path / "mirror"))
+    for places, code in ((web, None), (folder, "raw_file_missing")):
+        reason = replace(plan(tmp_path), places=places).raw_file(REDDIT)
+        assert (reason.code if reason else None) == code
+
+
+@pytest.mark.parametrize("harm", ["damaged", "deleted", "no record", "no manifest"])
 def test_shipped_files_are_those_of_the_manifest(shipped, harm):
     path = shipped / "shipped/essays/estimates.csv"
     if harm == "damaged":
         path.write_text("other", encoding="utf-8")
     elif harm == "deleted":
         path.unlink()
+    elif harm == "no record":
+        record_path(path).unlink()
     else:
         path = shipped / "shipped" / MANIFEST
         path.unlink()
@@ -179,6 +191,7 @@ def test_the_shipped_files_fit_the_configuration():
     assert [path for path in listed if not found.find(f"results/{path}")] == []
     files = (p for p in (ROOT / "resources/shipped").rglob("*.*") if p.is_file())
     there = {path.relative_to(ROOT / "resources/shipped").as_posix() for path in files}
-    assert there == {*listed, MANIFEST}
+    records = {record_path(path).as_posix() for path in listed}
+    assert there == {*listed, *records, MANIFEST}
     kinds, known = ({path.split("/")[0] for path in paths} for paths in (listed, RESULTS))
     assert len(kinds) >= len(known)

@@ -1,7 +1,5 @@
 """The tidy tables: what comes back from disk is what was written, and a wrong row is named."""
 
-from io import StringIO
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +11,7 @@ from refless.data.ratings import RatedTexts, separate_items
 from refless.data.task import read_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.shipping import blank_task
-from refless.store.tables import parse_table, table_text
+from refless.store.tables import read_csv, table_text
 from tests.evaluation.made_up import write
 from tests.experiments.bleu_neighbors.written import written_task
 
@@ -44,22 +42,25 @@ numbers = st.floats(allow_nan=True, allow_infinity=False)
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(awkward | printable, numbers), min_size=1))
-def test_every_text_and_number_comes_back(rows):
+def test_every_text_and_number_comes_back(tmp_path_factory, rows):
     """To the letter: line ends, quotes and words for missing values mean nothing. To the bit."""
     texts, quality = [text for text, _ in rows], [number for _, number in rows]
     written = table_text(pd.DataFrame({"id": "x", "text": texts, "quality": quality}))
-    back = parse_table(written, "t.csv")
+    path = tmp_path_factory.getbasetemp() / "t.csv"
+    path.write_bytes(written.encode())
+    back = read_csv(path)
     assert back["text"].tolist() == texts
     np.testing.assert_array_equal(back["quality"].to_numpy(np.float64), quality)
     # other readers agree on where a row ends
-    assert len(pd.read_csv(StringIO(written))) == len(texts)
+    assert len(pd.read_csv(path)) == len(texts)
 
 
 @pytest.mark.parametrize("text", ["", 'id,quality\n"a,0.5\n'])
-def test_a_text_that_is_no_table_is_named(text):
+def test_a_text_that_is_no_table_is_named(tmp_path, text):
+    (path := tmp_path / "t.csv").write_text(text)
     with pytest.raises(FormatError) as caught:
-        parse_table(text, "t.csv")
-    assert caught.value.path == "t.csv"
+        read_csv(path)
+    assert caught.value.path == str(path)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
     blank_task(tmp_path / "t", tmp_path / "out/t")
     blanked = read_task(tmp_path / "out/t")
     assert set(blanked.texts["text"]) == {""}
-    assert blanked.about["provenance"] == "shipped"
+    assert blanked.metadata["provenance"] == "shipped"
     written = b"".join(path.read_bytes() for path in (tmp_path / "out/t").iterdir())
     assert not any(word in written for word in (b"how", b"why", b"fine"))
     # contexts are known by their numbers; blank ones have none in common
@@ -140,8 +141,8 @@ def test_words_that_look_like_numbers_stay_words(tmp_path):
 
 def test_ratings_are_of_the_texts_beside_them(tmp_path):
     written_task(tmp_path / "t", ["a b", "c d"], np.array([0.0, 1.0]))
-    ratings = (tmp_path / "t/ratings.csv").read_bytes()
-    written_task(tmp_path / "t", ["a b", "c d"], np.array([1.0, 0.0]))
-    (tmp_path / "t/ratings.csv").write_bytes(ratings)
+    written_task(tmp_path / "other/t", ["a b", "c d"], np.array([1.0, 0.0]))
+    for name in ("ratings.csv", "ratings.json"):
+        (tmp_path / "other/t" / name).replace(tmp_path / "t" / name)
     with pytest.raises(StaleError):
         read_task(tmp_path / "t")

@@ -103,38 +103,49 @@ def test_an_unwritable_folder_is_named(changed, folder):
     assert "Permission denied" in result.stdout
 
 
-def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small):
+def test_a_flipped_bit_in_each_kind_of_file_and_record_is_refused(small, tmp_path):
     results = small.path / "results"
     files = [path for path in results.rglob("*.*") if path.suffix in (".csv", ".npy", ".gz")]
     kinds = {path.relative_to(results).parts[0]: path for path in files}
-    del kinds["tables"], kinds["figures"]  # for people
-    assert len(kinds) >= 8
+    assert len(kinds) >= 10
     for path in kinds.values():
-        raw = path.read_bytes()
-        copy = small.path.parent / path.name
-        for place in (len(raw) // 3, len(raw) // 2):
-            copy.write_bytes(raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1 :])
-            with pytest.raises(ReflessError, match="is no whole file"):
-                sealed.read(copy)
-        copy.unlink()
+        copy = tmp_path / path.relative_to(small.path)
+        copy.parent.mkdir(parents=True)
+        both = copy, sealed.record_path(copy)
+        for target, source in zip(both, (path, sealed.record_path(path)), strict=True):
+            shutil.copy2(source, target)
+        sealed.read(copy)
+        for target in both:
+            raw = target.read_bytes()
+            for position in (len(raw) // 3, len(raw) // 2):
+                target.write_bytes(
+                    raw[:position] + bytes([raw[position] ^ 4]) + raw[position + 1 :]
+                )
+                with pytest.raises(ReflessError, match=path.name):
+                    sealed.read(copy)
+            target.write_bytes(raw)
 
 
-def test_what_is_refused_is_mended_by_what_the_error_says(changed):
+@pytest.mark.parametrize("harm", ["file", "record", "both", "no record"])
+def test_what_is_refused_is_mended_by_what_the_error_says(changed, harm):
+    """Bytes of another kernel, or a record that is gone."""
     target, path = f"results/neighbors/{TASK}/bleu.char.csv", changed.path / KERNEL
-    before = (changed.path / target).read_bytes()
-    whole = path.read_bytes()
-    for other in ((path.parents[1] / "rouge_l.stem/1of1.npy").read_bytes(), whole[:-50]):
-        keep_time(path, other)
-        (changed.path / target).unlink(missing_ok=True)
-        said = changed.snakemake(target, ok=False)
-        assert KERNEL in said
-        assert "delete it and run again" in said
-        assert "Traceback" not in said
-        assert not (changed.path / target).exists()
-        path.unlink()
-        changed.snakemake(target)
-        assert (changed.path / target).read_bytes() == before
-        assert path.read_bytes() == whole
+    other = path.parents[1] / "rouge_l.stem/1of1.npy"
+    before = changed.contents()
+    for of in (lambda file: file, "file"), (sealed.record_path, "record"):
+        if harm in (of[1], "both"):
+            keep_time(of[0](path), of[0](other).read_bytes())
+    if harm == "no record":
+        sealed.record_path(path).unlink()
+    (changed.path / target).unlink()
+    output = changed.snakemake(target, ok=False)
+    assert KERNEL in output
+    assert "delete it and run again" in output
+    assert "Traceback" not in output
+    assert not (changed.path / target).exists()
+    path.unlink()
+    changed.snakemake(target)
+    assert changed.contents() == before
 
 
 def test_an_exchanged_raw_file_is_refused_or_read_again(changed):

@@ -69,7 +69,7 @@ def test_rows_of_networks_say_where_those_were_trained(made, tmp_path):
     by_network = file.content.iloc[[0]].assign(method="rnn_qe", kernel="")
     others = file.content[file.content["method"] != "rnn_qe"]
     content = pd.concat([others, by_network], ignore_index=True)
-    facts = {**file.about["facts"], "networks": "shipped"}
+    facts = {**file.metadata, "networks": "shipped"}
     sealed.write(tmp_path / "mine.csv", content, facts)
     by_method = table_of(tmp_path / "mine.csv").groupby("method")["source"].unique()
     assert by_method.pop("rnn_qe").tolist() == ["shipped"]
@@ -86,7 +86,7 @@ def test_networks_are_one_of_the_methods(tmp_path):
     compare_task(tmp_path / "mine.csv", task, SETTINGS, OPTIONS, file)
     found = table_of(tmp_path / "mine.csv")
     own = found[found["method"] == "rnn_qe"].set_index("split")
-    written = pd.read_csv(file, comment="#")
+    written = pd.read_csv(file)
     quality = task.texts["quality"].to_numpy()
     for split, part in written.groupby("split"):
         known = part["estimate"].to_numpy()

@@ -173,10 +173,10 @@ def test_a_training_writes_predictions_and_how_they_were_made(
     file = sealed.read(paths[1])
     assert set(file.content["part"]) == {"dev", "test"}
     assert set(file.content["seed"]) == {1}
-    facts = file.about["facts"]
-    assert (facts["schedule"]["name"], facts["schedule"]["train"]) == ("short", 1)
-    assert facts["network"] == {"width": 300, "dropout": 0.5, "precision": "float32"}
-    assert [best["pass"] for best in facts["best"]] == [1]
+    metadata = file.metadata
+    assert (metadata["schedule"]["name"], metadata["schedule"]["train"]) == ("short", 1)
+    assert metadata["network"] == {"width": 300, "dropout": 0.5, "precision": "float32"}
+    assert [best["pass"] for best in metadata["best"]] == [1]
     # the seeds that were trained are those that count
     found = gather(written / "outputs.csv", {"cross_domain_1_setup2": paths}).predictions
     assert found["cross_domain_1_setup2"].content["seed"].unique().tolist() == [0, 1]
@@ -306,8 +306,8 @@ def test_outputs_of_one_mr_are_drawn_together():
 def test_a_seed_that_misses_an_output_does_not_count():
     outputs = numbers()
     file = predictions(outputs["id"].tolist())
-    part = Sealed(file.content.iloc[:-1], file.about)
-    other = Sealed(file.content[file.content["id"] != outputs["id"][0]], file.about)
+    part = Sealed(file.content.iloc[:-1], file.metadata)
+    other = Sealed(file.content[file.content["id"] != outputs["id"][0]], file.metadata)
     table = made("cross_validation", outputs, {"setup1": part, "setup2": other})
     rows = table.set_index("setup").loc[["1", "2"]]
     assert rows["seeds"].tolist() == [4, 0]
@@ -321,7 +321,7 @@ def test_tables_4_and_5_compare_with_configuration_1(experiment):
     ids = outputs.loc[outputs[experiment] == "test", "id"].tolist()
     same = predictions(ids)
     reversed_ = same.content["prediction"].to_numpy()[::-1]
-    other = Sealed(same.content.assign(prediction=reversed_), same.about)
+    other = Sealed(same.content.assign(prediction=reversed_), same.metadata)
     found = {f"{experiment}_{n}_setup1": same for n in (1, 2)} | {f"{experiment}_3_setup1": other}
     table = made(experiment, outputs, found)
     assert len(table) == 3 * 14

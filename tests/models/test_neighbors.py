@@ -18,7 +18,7 @@ from refless.kernels import kernel
 from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import load, save, signature_line
-from refless.store import sealed
+from refless.store.sealed import read_signed, write_signed
 from tests.workflow.small_data import sentences
 
 NAN = float("nan")
@@ -208,14 +208,13 @@ def test_a_model_of_another_version_is_refused(change, tmp_path):
     """A setting more or less, or of another kind: none has a default here."""
     path = tmp_path / "m"
     save(fitted(), path)
-    file = sealed.read(path)
-    facts = file.about["facts"]
+    stored = read_signed(path, "")
     for name, other in change.items():
-        new = {**facts[name], **other} if isinstance(other, dict) else other
+        new = {**stored[name], **other} if isinstance(other, dict) else other
         if isinstance(new, dict):
             new = {key: value for key, value in new.items() if value is not None}
-        facts[name] = new
-    sealed.write(path, file.content, facts)
+        stored[name] = new
+    write_signed(path, stored)
     with pytest.raises(FormatError, match="refless fit"):
         load(path)
 
@@ -223,9 +222,9 @@ def test_a_model_of_another_version_is_refused(change, tmp_path):
 def test_a_model_of_other_columns_is_refused(tmp_path):
     path = tmp_path / "m"
     save(fitted(), path)
-    file = sealed.read(path)
-    for table in (file.content[["text"]], file.content.assign(system="s")):
-        sealed.write(path, table, file.about["facts"])
+    stored = read_signed(path, "")
+    for other in ({**stored, "systems": ["s"]}, {k: stored[k] for k in stored if k != "texts"}):
+        write_signed(path, other)
         with pytest.raises(FormatError, match="refless fit"):
             load(path)
 

@@ -10,8 +10,6 @@ from refless.experiments.published import beside_published
 from refless.report import page, tables
 from refless.report.catalogue import Column, Entry
 from refless.store import sealed
-from refless.store.files import write_text
-from refless.store.sealed import write_beside
 
 MODELS = ("bleu", "rouge", "<meteor>", "bertscore")
 WIDE = [f"column_{i}" for i in range(25)]
@@ -76,11 +74,10 @@ def make_results(folder: Path) -> Path:
         for name, table in contents.items():
             tables.publish(name, table, folder / "tables", facts={"draws": 20})
     for name in ("first_figure1", "reproducibility_cells"):
-        drawn = write_text(SVG, folder / f"figures/{name}.svg")
-        write_beside(folder / f"figures/{name}.json", {}, {f"{name}.svg": drawn})
+        sealed.write_sidecar({folder / f"figures/{name}.svg": SVG.encode()}, {})
     texts = folder / "ratings/chat/texts.csv"
-    facts = {"raw": {"raw.csv": "0123abc"}}
-    sealed.write(texts, pd.DataFrame({"id": ["1"], "text": ["secret words"]}), facts)
+    metadata = {"raw": {"raw.csv": "0123abc"}}
+    sealed.write(texts, pd.DataFrame({"id": ["1"], "text": ["secret words"]}), metadata)
     make_page(folder)
     return folder / "report.html"
 

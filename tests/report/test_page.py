@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.errors import FormatError, StaleError
+from refless.errors import FormatError
 from refless.report import fill, tables
 from refless.report.catalogue import Column, Entry, Section
 from refless.report.fill import PLACE, as_html, filled, read_numbers, section
@@ -91,7 +91,7 @@ def test_what_is_read_back_is_what_was_printed(entry, tmp_path):
     assert again["paper_rho"].tolist() == ["", "0.325", "", "0.20"]
     np.testing.assert_array_equal(again["rho"], table()["rho"])
     record = json.loads((tmp_path / "one.json").read_text())
-    assert record["source"] == {"absent": 2, "computed": 1, "shipped": 1}
+    assert record["metadata"]["source"] == {"absent": 2, "computed": 1, "shipped": 1}
     # draws stand in the record
     draws = ["", packed(np.array([0.5, 0.25])), None, ""]
     tables.publish("one", table().assign(rho_draws=draws), tmp_path, facts={"draws": 7})
@@ -142,10 +142,10 @@ def test_the_record_has_what_a_rerun_needs(report):
 def test_what_is_changed_or_missing_is_refused(report, name):
     path = report.parent / name
     path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(StaleError, match=path.stem):
+    with pytest.raises(FormatError, match=path.stem):
         make_page(report.parent)
     path.unlink()
-    with pytest.raises(StaleError, match=path.stem):
+    with pytest.raises(FormatError, match=path.stem):
         make_page(report.parent)
 
 

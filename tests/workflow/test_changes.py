@@ -172,7 +172,7 @@ FILES = [path for path in FILES if path.name != "manifest.csv"]
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SHIPPED).as_posix())
 def test_a_shipped_file_is_whole_and_holds_no_text(path):
     file = sealed.read(path)
-    assert file.about["provenance"] == "shipped"
+    assert file.metadata["provenance"] == "shipped"
     for column, values in file.content.select_dtypes(["object", "str"]).items():
         # names and choices, at most
         assert values.fillna("").astype(str).str.count(r"\s").max() < 4, column

@@ -1,6 +1,8 @@
 """The whole workflow on small data: everything is built, and what is missing says why. An encoder
 that is at hand (a random one), and a missing one."""
 
+import csv
+import gzip
 import re
 
 import numpy as np
@@ -11,7 +13,7 @@ from refless.data.task import read_task
 from refless.kernels import kernel
 from refless.report.catalogue import catalogue
 from refless.store import sealed
-from tests.conftest import Project
+from tests.conftest import ROOT, Project
 from tests.kernels.test_bertscore import TORCH, bert_folder
 
 THERE = ["huse_summarization", "dstc7", "mine"]
@@ -106,10 +108,28 @@ def test_every_file_between_stages_is_sealed_with_its_inputs(small):
     files = [path for folder in stages for path in folder.rglob("*.*")]
     files = [path for path in files if path.suffix in (".csv", ".npy", ".gz")]
     assert len({path.relative_to(results).parts[0] for path in files}) >= 8
+    files += [*results.glob("tables/*.csv"), *results.glob("figures/*.csv")]
     for path in files:
-        about = sealed.read(path).about
-        assert about["path"] == path.relative_to(results).as_posix()
-        assert about["inputs"] or path.parts[-3] == "ratings"
+        sealed.read(path)
+        record = sealed.read_record(path)
+        assert results / record["folder"] == path.parent
+        assert record["inputs"] or path.parts[-3] == "ratings"
+
+
+def test_every_csv_opens_with_pandas_and_as_a_spreadsheet(small):
+    """With its header as the first line, below results and of what comes with refless."""
+    files = [
+        path
+        for folder in (small.path / "results", ROOT / "resources/shipped")
+        for path in folder.rglob("*.csv*")
+    ]
+    assert len(files) > 240
+    for path in files:
+        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as handle:
+            header = next(csv.reader(handle))
+        table = pd.read_csv(path)
+        assert list(table) == header, path
+        assert all(name.isidentifier() or name.isprintable() for name in header), path
 
 
 def test_no_text_leaves_the_ratings(small):

@@ -49,9 +49,9 @@ def job(snakemake: Any) -> Iterator[None]:
         force=True,
     )
     try:
-        from refless.store import sealed
+        from refless.store.sealed import job_inputs
 
-        with sealed.given(map(str, getattr(snakemake, "input", ()))):
+        with job_inputs(map(str, getattr(snakemake, "input", ()))):
             yield
     except ReflessError as error:
         said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)

@@ -26,7 +26,7 @@ from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
-from refless.store.sealed import read_beside
+from refless.store.sealed import read_record, recorded_sum
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class Plan:
     def raw_file(self, path: str) -> Reason | None:
         """Why a raw file cannot be had, at hand or fetched on the way; None if it can."""
         source = self.sources.get(path)
-        fetched = source and source.url and self.places.addresses(source)
+        fetched = source and self.places.addresses(source)
         if fetched or self._at_hand(path):
             return None
         return Reason("raw_file_missing", f"the raw file {path} is missing")
@@ -314,8 +314,9 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 @cache
 def _whole(path: Path, sha256: str) -> Path:
-    if not path.is_file() or file_sum(path) != sha256:
-        raise FormatError("is not the file that manifest.csv lists", path=path, remedy=BACK)
+    if not path.is_file() or {file_sum(path), recorded_sum(path)} != {sha256}:
+        message = "is not the file that manifest.csv lists, or its record is missing or another"
+        raise FormatError(message, path=path, remedy=BACK)
     return path
 
 
@@ -337,12 +338,12 @@ def closing_lines(
     asked, made : files of its targets, and all that these hang on
     absent : `Plan.missing`, as it came up
     """
-    records = [path for path in made if re.fullmatch(r"results/tables/.*\.json", path)]
+    records = [path for path in made if re.fullmatch(r"results/tables/.*\.csv", path)]
     figures = [path for path in made if re.fullmatch(r"results/figures/.*\.pdf", path)]
     rows = Counter(computed=0, shipped=0, absent=0)
     try:
         for path in records:
-            rows.update(read_beside(path)["source"])
+            rows.update(read_record(path)["metadata"]["source"])
     except ReflessError as error:
         return [f"error: {error}"]
     first = f" (first: {absent[0]['sentence']})" if rows["absent"] and absent else ""

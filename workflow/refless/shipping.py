@@ -49,7 +49,7 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
             blank_task(source.parent, out / below.parent)
         elif below.name != "ratings.csv":  # which are written with their texts
             file = sealed.read(source)
-            sealed.write(out / below, file.content, file.about["facts"], provenance="shipped")
+            sealed.write(out / below, file.content, file.metadata | {"provenance": "shipped"})
         renewed[below.as_posix()] = digest
     listed |= {path: (file_sum(out / path), digest) for path, digest in renewed.items()}
     rows = [(path, *of) for path, of in sorted(listed.items()) if (out / path).is_file()]
@@ -68,4 +68,4 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
     data = RatedTexts(texts, task.ratings[kept])
-    write_task(data, out, task.about["facts"]["raw"], "shipped")
+    write_task(data, out, task.metadata["raw"], "shipped")

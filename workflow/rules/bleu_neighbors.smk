@@ -11,7 +11,7 @@ rule predict_neighbors:
         ratings=RATINGS,
         kernels=lambda wildcards: matrix(wildcards.task, wildcards.kernel),
     output:
-        "results/neighbors/{task}/{kernel}.csv",
+        multiext("results/neighbors/{task}/{kernel}", ".csv", ".json"),
     log:
         "results/logs/predict_neighbors/{task}/{kernel}.log",
     conda:
@@ -29,7 +29,7 @@ rule compute_data_size_curve:
         ratings=RATINGS,
         kernels=lambda wildcards: matrix(wildcards.task, PLAIN),
     output:
-        "results/curves/{task}/data_size.csv",
+        multiext("results/curves/{task}/data_size", ".csv", ".json"),
     log:
         "results/logs/compute_data_size_curve/{task}.log",
     conda:
@@ -121,7 +121,7 @@ rule estimate_cross_task:
         source=expand(RATINGS, task="{source_task}"),
         target=expand(RATINGS, task="{target_task}"),
     output:
-        "results/cross_task/{source_task}.{target_task}.csv",
+        multiext("results/cross_task/{source_task}.{target_task}", ".csv", ".json"),
     log:
         "results/logs/estimate_cross_task/{source_task}.{target_task}.log",
     conda:
@@ -165,7 +165,7 @@ rule predict_essays:
     input:
         ratings=expand(RATINGS, task=SETTINGS.tasks("essays")),  # one at most
     output:
-        "results/essays/estimates.csv",
+        multiext("results/essays/estimates", ".csv", ".json"),
     log:
         "results/logs/predict_essays.log",
     conda:

@@ -8,7 +8,7 @@ rule train_comparison_networks:
     input:
         RATINGS,
     output:
-        "results/comparison/networks/{task}.csv",
+        multiext("results/comparison/networks/{task}", ".csv", ".json"),
     log:
         "results/logs/train_comparison_networks/{task}.log",
     conda:
@@ -32,7 +32,7 @@ rule compare_methods:
             path for one in PLAN.compared(wildcards.task) for path in PLAN.files(one)
         ],
     output:
-        "results/comparison/{task}.csv",
+        multiext("results/comparison/{task}", ".csv", ".json"),
     log:
         "results/logs/compare_methods/{task}.log",
     priority: 50  # the longest jobs of a whole run start early, and what they need before

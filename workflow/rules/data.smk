@@ -24,6 +24,7 @@ rule normalize_ratings:
     output:
         texts="results/ratings/{task}/texts.csv",
         ratings="results/ratings/{task}/ratings.csv",
+        records=["results/ratings/{task}/texts.json", "results/ratings/{task}/ratings.json"],
     log:
         "results/logs/normalize_ratings/{task}.log",
     priority: 100

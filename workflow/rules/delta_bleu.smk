@@ -8,7 +8,7 @@ rule score_delta_bleu:
     input:
         RATINGS,
     output:
-        "results/delta_bleu/{task}/units.csv",
+        multiext("results/delta_bleu/{task}/units", ".csv", ".json"),
     log:
         "results/logs/score_delta_bleu/{task}.log",
     conda:

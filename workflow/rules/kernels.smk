@@ -9,7 +9,7 @@ rule compute_kernel:
         ratings=RATINGS,
         resources=lambda wildcards: PLAN.files(wildcards.kernel),
     output:
-        "results/kernels/{task}/{kernel}/{block}of{blocks}.npy",
+        multiext("results/kernels/{task}/{kernel}/{block}of{blocks}", ".npy", ".json"),
     log:
         "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.log",
     conda:

@@ -25,6 +25,7 @@ rule score_rnn_qe_outputs:
     output:
         outputs="results/rnn_qe/outputs.csv",
         curve="results/rnn_qe/curve.csv",
+        records=["results/rnn_qe/outputs.json", "results/rnn_qe/curve.json"],
     log:
         "results/logs/score_rnn_qe_outputs.log",
     conda:
@@ -48,6 +49,7 @@ rule train_rnn_qe:
         ancient(there(RATINGS, task=QE_TASKS)),
     output:
         QE_PREDICTIONS,
+        "results/rnn_qe/predictions/{name}/{seed}.json",
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
     conda:

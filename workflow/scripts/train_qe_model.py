@@ -11,6 +11,7 @@ with job(snakemake):
     from refless.evaluation.read import rated_of
     from refless.machine import processor
     from refless.models.rnn_qe.saved import save_model
+    from refless.store.sealed import recorded_sum
 
     folder = Path(snakemake.input[0]).parent
     task = read_task(folder, ["context", "text", "dataset", "system"])
@@ -18,6 +19,6 @@ with job(snakemake):
     # chosen on validation parts: Pearson plus Spearman 0.668 with errors, 0.621 without
     model = trained_networks(rated_of(texts, (1.0, 6.0)), seed=0, errors=True, threads=threads)
     groups = {name: texts[name].value_counts().to_dict() for name in ("dataset", "system")}
-    data = {"name": task.name, "texts": task.about["content"], **groups}
+    data = {"name": task.name, "texts": recorded_sum(folder / "texts.csv"), **groups}
     about = {**model.about, "data": data, "machine": {"processor": processor()}}
     save_model(replace(model, about=about), snakemake.output[0])

@@ -3,7 +3,7 @@
 Told by the environment: DRILL_SCRIPT, the job's module or its script, of which Snakemake runs a
 copy named ``.snakemake/scripts/tmp123.<script>``; DRILL_DEED, what happens to it; DRILL_DONE, a
 file that is made then, so that it happens once. The worst moment is just before a finished
-temporary file takes the place of the result.
+temporary file takes the place of the result, whose record is there already.
 """
 
 import errno
@@ -58,7 +58,8 @@ def _sabotage():
     replace = os.replace
 
     def replaced(source, target):
-        result = Path(target).parts[0] in ("results", "resources")
+        folder, record = Path(target).parts[0], Path(target).suffix == ".json"
+        result = folder == "resources" or (folder == "results" and not record)
         if result and not Path(os.environ["DRILL_DONE"]).exists():
             _deed()
         replace(source, target)

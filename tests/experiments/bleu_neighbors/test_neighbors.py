@@ -92,7 +92,7 @@ def test_neighbors_are_what_a_slow_loop_says(task, folder, blocks, tmp_path, man
     assert found.shown(KERNEL) == {"source": "computed", "stand_in": 0}
     # what is shipped is called so, beside ratings that are not
     file = sealed.read(path)
-    sealed.write(path, file.content, file.about["facts"], provenance="shipped")
+    sealed.write(path, file.content, file.metadata | {"provenance": "shipped"})
     found = read_predicted([folder], [path], *LIMITS)["t"]
     assert (found.source, found.shown(KERNEL)["source"]) == ("computed", "shipped")
 

@@ -1,6 +1,8 @@
 """The network and its training, and RNN-QE on ratings of one's own: what needs torch."""
 
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +16,6 @@ from refless.evaluation.read import Rated
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
 from refless.models.rnn_qe.scale import half_points, within
-from refless.store import sealed
 from tests.models.rnn_qe.test_data import small
 
 pytest.importorskip("torch", reason="make torch")
@@ -181,8 +182,9 @@ def test_what_a_model_has_seen(model):
 
 
 def test_files_that_are_no_models(tmp_path):
-    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)})
-    for name in ("none.npz", "other.npz"):
+    np.savez(tmp_path / "other.npz", a=np.zeros(2))
+    (tmp_path / "text.npz").write_text("a,b\n")
+    for name in ("none.npz", "other.npz", "text.npz"):
         with pytest.raises(FormatError, match="train-qe"):
             load_model(tmp_path / name)
 
@@ -199,15 +201,33 @@ def test_files_that_are_no_models(tmp_path):
 )
 def test_a_model_of_another_version_is_refused(model, tmp_path, settings, arrays):
     save_model(model, path := tmp_path / "m.npz")
-    file = sealed.read(path)
-    facts, content = dict(file.about["facts"]), {**file.content, **arrays}
-    facts["settings"] = {**facts["settings"], **settings}
-    for changed in (facts["settings"], content):
+    with np.load(path) as stored:
+        content = {**stored, **arrays}
+    about = json.loads(str(content["about"]))
+    about["settings"] |= settings
+    for changed in (about["settings"], content):
         for name in [name for name, value in changed.items() if value is None]:
             del changed[name]
-    sealed.write(path, content, facts)
+    np.savez(path, **content | {"about": json.dumps(about)})
     with pytest.raises(FormatError, match="train-qe"):
         load_model(path)
+
+
+def test_no_flipped_bit_gives_another_model(model, tmp_path):
+    save_model(model, path := tmp_path / "one.npz")
+    raw, (texts, mrs, _) = path.read_bytes(), rated(20)
+    expected = load_model(path).rate(mrs, texts)
+    random = np.random.default_rng(2)
+    # in the arrays, and in the list of them at the end
+    for position in [
+        *random.integers(0, len(raw), 20),
+        *random.integers(len(raw) - 900, len(raw), 20),
+    ]:
+        changed = bytearray(raw)
+        changed[position] ^= 1 << random.integers(8)
+        path.write_bytes(changed)
+        with suppress(FormatError):
+            pd.testing.assert_frame_equal(load_model(path).rate(mrs, texts), expected)
 
 
 RATES = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.666415500640869]

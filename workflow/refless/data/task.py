@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Task:
-    """A data set's tables, and the record of its texts (``about``)."""
+    """A data set's tables, and the ``metadata`` of its texts."""
 
     name: str
     texts: pd.DataFrame
     ratings: pd.DataFrame
-    about: dict[str, Any]
+    metadata: dict[str, Any]
 
     @property
     def contexts(self) -> np.ndarray | None:
@@ -42,10 +42,10 @@ def write_task(
 ) -> None:
     """Write a loader's tables; ``raw`` has the sums of the raw files, by name."""
     folder = Path(folder)
-    facts = {"raw": dict(raw)}
-    written = sealed.write(folder / "texts.csv", data.texts, facts, provenance=provenance)
-    of = {"texts": written["content"]}
-    sealed.write(folder / "ratings.csv", data.ratings, of, provenance=provenance)
+    texts, ratings = folder / "texts.csv", folder / "ratings.csv"
+    sealed.write(texts, data.texts, {"raw": dict(raw), "provenance": provenance})
+    of = {"texts": sealed.recorded_sum(texts), "provenance": provenance}
+    sealed.write(ratings, data.ratings, of)
     log.info("%s: %d rated texts, %d ratings", folder.name, len(data.texts), len(data.ratings))
 
 
@@ -54,7 +54,7 @@ def read_task(folder: str | Path, columns: Sequence[str] = (), whole: bool = Fal
     must have; ``whole``: StaleError if they came with refless, blanked."""
     folder = Path(folder)
     texts = sealed.read(folder / "texts.csv")
-    if whole and texts.about["provenance"] == "shipped":
+    if whole and texts.metadata["provenance"] == "shipped":
         remedy = "delete this folder and run again, which reads the raw data"
         raise StaleError("has no texts: it came with refless", path=folder, remedy=remedy)
     if lacking := [name for name in columns if name not in texts.content]:
@@ -62,6 +62,6 @@ def read_task(folder: str | Path, columns: Sequence[str] = (), whole: bool = Fal
         message = f"the texts have no {' and no '.join(lacking)}, which this experiment needs"
         raise FormatError(message, path=folder, remedy=remedy)
     ratings = sealed.read(folder / "ratings.csv")
-    if ratings.about["facts"]["texts"] != texts.about["content"]:
+    if ratings.metadata["texts"] != sealed.recorded_sum(folder / "texts.csv"):
         raise StaleError("has ratings of other texts", path=folder, remedy=sealed.AGAIN)
-    return Task(folder.name, texts.content, ratings.content, texts.about)
+    return Task(folder.name, texts.content, ratings.content, texts.metadata)

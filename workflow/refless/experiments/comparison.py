@@ -113,7 +113,7 @@ def compare_task(
     drawn = [found.draws.get(key, {}) for key in keys]
     for name in DRAWN:
         table[f"{name}_draws"] = [packed(of[name][1:]) if name in of else "" for of in drawn]
-    origin = "" if networks is None else sealed.record_of(networks)["provenance"]
+    origin = "" if networks is None else sealed.read_record(networks)["metadata"]["provenance"]
     sealed.write(path, table, {"networks": origin})
 
 
@@ -124,8 +124,8 @@ def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.Da
     for path in paths:
         file = sealed.read(path)
         # networks may be trained elsewhere, where the rest is computed here
-        origin = {NETWORKS: file.about["facts"]["networks"] or file.about["provenance"]}
-        source = file.content["method"].map(origin).fillna(file.about["provenance"])
+        origin = {NETWORKS: file.metadata["networks"] or file.metadata["provenance"]}
+        source = file.content["method"].map(origin).fillna(file.metadata["provenance"])
         there = file.content["coverage"].notna()
         found[Path(path).stem] = file.content.assign(source=source.where(there, ""))
     nothing = pd.DataFrame([{"source": ""}])

@@ -1,6 +1,6 @@
 """Fitted neighbors models in files: rated texts and settings, indexed anew when loaded.
 
-Stage: outside the workflow. In: a fitted model. Out: a sealed table.
+Stage: outside the workflow. In: a fitted model. Out: a file of JSON with its own sum.
 """
 
 import hashlib
@@ -8,13 +8,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from refless import __version__
 from refless.errors import FormatError, SettingError
 from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
-from refless.store import sealed
+from refless.store.sealed import read_signed, write_signed
 
 AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 
@@ -25,8 +23,8 @@ def save(model: NeighborsRegressor, path: str | Path) -> None:
     settings = _settings(model)
     # a path is written as text
     settings["options"] = json.loads(json.dumps(dict(model.options or {}), default=str))
-    table = pd.DataFrame({"text": model.texts_, "quality": model.quality_})
-    sealed.write(path, table, {"model": settings, "tau": model.tau_})
+    rated = {"texts": model.texts_, "quality": model.quality_.tolist()}
+    write_signed(path, {"model": settings, "tau": model.tau_, **rated})
 
 
 def _settings(model: NeighborsRegressor) -> dict[str, Any]:
@@ -38,18 +36,17 @@ def load(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
     """The fitted model of a file. Raises FormatError: the file is no such model, was damaged, or
     is of another version. Raises KernelError: there is no such kernel here, or a file of it is
     missing."""
-    file = sealed.read(path, AGAIN)
-    facts, table = file.about["facts"], file.content
-    settings = facts.get("model")
+    stored = read_signed(path, AGAIN)
+    settings = stored.get("model")
     if not isinstance(settings, dict):
         raise FormatError("is no model of refless fit", path=path, remedy=AGAIN)
     try:
         if settings.keys() != _settings(NeighborsRegressor()).keys():
             raise ValueError(f"its settings are {', '.join(sorted(settings))}")
-        if list(table) != ["text", "quality"]:
-            raise ValueError(f"its columns are {', '.join(table)}")
-        model = NeighborsRegressor(**settings | {"tau": facts.get("tau")}, threads=threads)
-        fitted = model.fit(table["text"].tolist(), table["quality"].tolist())
+        if stored.keys() != {"model", "tau", "texts", "quality"}:
+            raise ValueError(f"it has {', '.join(sorted(stored))}")
+        model = NeighborsRegressor(**settings | {"tau": stored["tau"]}, threads=threads)
+        fitted = model.fit(stored["texts"], stored["quality"])
     except (SettingError, TypeError, ValueError) as error:
         why = error.message if isinstance(error, SettingError) else error
         message = f"does not fit this version of refless: {why}"

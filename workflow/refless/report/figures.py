@@ -18,8 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.store.files import file_sum, whole_file, write_text
-from refless.store.sealed import write_beside
+from refless.store.sealed import write_sidecar
 from refless.store.tables import table_text
 
 # the log of a figure is not for every glyph of its fonts
@@ -63,24 +62,21 @@ def style() -> None:
 
 
 def save(figure: Figure, path: str | Path, drawn: pd.DataFrame) -> None:
-    """Write ``path`` with each of the endings pdf, svg and png, each whole or not at all.
-
-    The one with csv has what is ``drawn``, that with json the sums of all these files, by which the
-    report knows that they are the ones that were drawn.
-    """
-    path = Path(path).with_suffix(".csv")
+    """Write ``path`` with each of the endings pdf, svg and png, and what is ``drawn`` with csv; by
+    their record, the report knows that they are the ones that were drawn."""
+    path = Path(path)
+    contents = {path.with_suffix(".csv"): table_text(drawn).encode()}
     try:
-        sums = {path.name: write_text(table_text(drawn), path)}
         # laid out and measured once, not once for each format
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         box = figure.get_tightbbox().padded(0.1)  # inches
         for ending, metadata in UNDATED.items():
-            path = path.with_suffix(ending)
-            with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
-                figure.savefig(partial, bbox_inches=box, metadata=metadata)
-                sums[path.name] = file_sum(partial)  # before another run can write over it
-        write_beside(path.with_suffix(".json"), {}, sums)
+            buffer = BytesIO()
+            with plt.rc_context({"svg.hashsalt": "refless"}):
+                figure.savefig(buffer, format=ending[1:], bbox_inches=box, metadata=metadata)
+            contents[path.with_suffix(ending)] = buffer.getvalue()
+        write_sidecar(contents, {})
     finally:
         plt.close(figure)
 

@@ -5,6 +5,7 @@ texts. Out: ``report.html``, which opens offline and asks for nothing, and ``run
 """
 
 import base64
+import hashlib
 import importlib.metadata
 import os
 import platform
@@ -20,8 +21,8 @@ from refless.report.fill import as_html
 from refless.report.render import VERDICTS, Part, page, parts_of
 from refless.report.tables import read_table
 from refless.store.code import PACKAGE, code_sum
-from refless.store.files import write_text
-from refless.store.sealed import read_beside, record_of, write_beside
+from refless.store.files import json_text, write_together
+from refless.store.sealed import read, read_record
 
 SOURCES = ("computed", "shipped", "absent")
 FRONT = "reproducibility_cells"
@@ -54,15 +55,13 @@ def make_report(
     texts : tables of texts, for the sums of the raw files
     settings : the whole configuration
     findings : what stands on its first screen, in Markdown
-    Raises FormatError: a file is missing or broken.
-    Raises StaleError: a table is not the one that was written, or a figure not the one that was
-        drawn.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
     Raises OutputError: a file cannot be written.
     """
     results, entries = Path(results), list(entries)
     tables = [entry.name for entry in entries if entry.table]
-    abouts = {name: read_beside(results / f"tables/{name}.json", f"{name}.csv") for name in tables}
-    items = {item.id: item for entry in entries for item in _items(entry, results, abouts)}
+    records = {name: read_record(results / f"tables/{name}.csv") for name in tables}
+    items = {item.id: item for entry in entries for item in _items(entry, results, records)}
     front = items.pop(f"{FRONT}-drawn")
     papers: dict[str, list[Item]] = {}
     for item in items.values():
@@ -74,20 +73,23 @@ def make_report(
         findings=as_html(findings),
         counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
-            name: sum(about["source"].get(name, 0) for about in abouts.values()) for name in SOURCES
+            name: sum(record["metadata"]["source"].get(name, 0) for record in records.values())
+            for name in SOURCES
         },
     )
-    about = {
+    provenance = {
         **_provenance(),
         "settings": dict(settings),
-        "data": {Path(path).parent.name: record_of(path)["facts"]["raw"] for path in texts},
+        "data": {Path(path).parent.name: read_record(path)["metadata"]["raw"] for path in texts},
         "tables": {
-            name: {key: record[key] for key in ("files", "rows", "source")}
-            for name, record in abouts.items()
+            name: {"files": record["files"]}
+            | {key: record["metadata"][key] for key in ("rows", "source")}
+            for name, record in records.items()
         },
+        "files": {"../report.html": hashlib.sha256(html.encode()).hexdigest()},
     }
-    sums = {"../report.html": write_text(html, results / "report.html")}
-    write_beside(results / "run/provenance.json", about, sums)
+    page_path, record_path = results / "report.html", results / "run/provenance.json"
+    write_together({page_path: html, record_path: json_text(provenance)})
 
 
 def _provenance() -> dict[str, Any]:
@@ -106,10 +108,10 @@ def _provenance() -> dict[str, Any]:
     }
 
 
-def _items(entry: Entry, results: Path, abouts: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
+def _items(entry: Entry, results: Path, records: Mapping[str, Any]) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
-    caption = abouts[entry.name]["caption"] if entry.table else entry.caption
+    caption = records[entry.name]["metadata"]["caption"] if entry.table else entry.caption
     if entry.table:
         table = read_table(results / f"tables/{entry.name}.csv")
         yield Item(entry, entry.name, label, caption, parts_of(entry, table))
@@ -121,5 +123,4 @@ def _items(entry: Entry, results: Path, abouts: Mapping[str, Mapping[str, Any]])
 
 def _picture(path: Path) -> str:
     """A drawing as an address, if it is the one that was drawn."""
-    read_beside(path.with_suffix(".json"), path.name)
-    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(read(path).content).decode()}"

@@ -13,9 +13,8 @@ import pandas as pd
 
 from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
-from refless.store.files import write_text
-from refless.store.sealed import read_beside, write_beside
-from refless.store.tables import parse_table, table_text
+from refless.store.sealed import read, write_sidecar
+from refless.store.tables import table_text
 
 
 def publish(
@@ -49,30 +48,27 @@ def publish(
     if intervals is not None:
         aside = aside.join(intervals.reset_index(drop=True))
     caption = entry.caption.format(**(facts or {}))
-    sums = {
-        f"{name}.csv": write_text(table_text(table), stem.with_suffix(".csv")),
-        f"{name}.md": write_text(markdown_page(entry, table, caption), stem.with_suffix(".md")),
-    }
+    page = markdown_page(entry, table, caption)
     counts = table["source"].replace("", "absent").value_counts().sort_index()
-    about = {
+    metadata = {
         "title": entry.title,
         "caption": caption,
         "rows": len(table),
         "source": {str(origin): int(n) for origin, n in counts.items()},
         "aside": aside.astype(object).where(aside.notna(), None).to_dict("list"),
     }
-    write_beside(stem.with_suffix(".json"), about, sums)
+    contents = {".csv": table_text(table).encode(), ".md": page.encode()}
+    write_sidecar({stem.with_suffix(end): held for end, held in contents.items()}, metadata)
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
     """The table of a CSV by `publish`, if it is the one that was written.
 
     Published values are as they were printed; intervals and draws of the record are columns, too.
-    Raises FormatError: the record cannot be read. Raises StaleError: the CSV is not as written.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
     """
-    path = Path(path)
-    aside = read_beside(path.with_suffix(".json"), path.name)["aside"]
-    return parse_table(path.read_bytes().decode(), path).assign(**aside)
+    file = read(path)
+    return pd.DataFrame(file.content.assign(**file.metadata["aside"]))
 
 
 def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

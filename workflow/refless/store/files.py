@@ -74,12 +74,9 @@ def _places(path: str | Path) -> tuple[Path, Path]:
     return target, target.with_name(name)
 
 
-def write_text(text: str, path: str | Path) -> str:
-    """Write a text as UTF-8, whole or not at all; the SHA-256 of its bytes."""
-    content = text.encode()
-    with whole_file(path) as partial:
-        partial.write_bytes(content)
-    return hashlib.sha256(content).hexdigest()
+def write_text(text: str, path: str | Path) -> None:
+    """Write a text as UTF-8, whole or not at all. Raises OutputError: as `whole_file`."""
+    write_together({Path(path): text})
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
@@ -87,9 +84,7 @@ def write_together(texts: Mapping[Path, str]) -> None:
     `whole_file`."""
     with ExitStack() as stack:
         for path, text in texts.items():
-            partial = stack.enter_context(whole_file(path))
-            with writing(path):
-                partial.write_bytes(text.encode())
+            stack.enter_context(whole_file(path)).write_bytes(text.encode())
 
 
 def json_text(value: Any) -> str:

@@ -1,199 +1,158 @@
-"""Stored files: content, and a record of what it is and was made from.
+"""Stored files, and beside them a record: what they are and what they were made from.
 
-A table has its record in the first line, arrays (``.npz``) as the member ``about``; one large array
-(``.npy``) is mapped into memory, and its record follows it. See `write`, `write_beside`.
+``texts.csv`` has the record ``texts.json``; files that differ in their endings alone share one.
 """
 
 import gzip
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from refless.errors import FormatError, StaleError
 from refless.store.files import file_sum, json_text, whole_file, write_text
-from refless.store.tables import parse_table, table_text
+from refless.store.tables import read_csv, table_text
 
-MARK = "# refless "
 AGAIN = "delete it and run again"
 
 
-@dataclass(frozen=True)
-class Sealed:
-    """What `read` returns."""
+class Sealed(NamedTuple):
+    """What `read` returns: a table of CSV, a mapped array of ``.npy``, else bytes."""
 
-    content: Any  # pandas.DataFrame, a dict of arrays, or an array
-    about: dict[str, Any]  # the record
+    content: Any
+    metadata: dict[str, Any]
 
 
-_inputs: dict[str, str] | None = None
-"""Of the running job: place in ``results`` -> sum of the content."""
+_inputs: dict[str, str] = {}
+"""Of the running job: path below ``results`` -> sum of the file."""
 
 
 @contextmanager
-def given(paths: Iterable[str | Path]) -> Iterator[None]:
-    """In the block, a job runs that was given these files; they go into the records of what it
-    writes below ``results``. What is not there or broken is left to its reader."""
-    global _inputs
-    below = [path for path in map(Path, paths) if path.is_relative_to("results")]
-    sums = {path.relative_to("results").as_posix(): _content_sum(path) for path in below}
-    _inputs = {path: value for path, value in sums.items() if value}
+def job_inputs(paths: Iterable[str | Path]) -> Iterator[None]:
+    """In the block, a job runs that reads these files; those below ``results`` go into the records
+    of what it writes. What is missing or broken is left to its reader."""
+    for path in map(Path, paths):
+        if path.is_relative_to("results") and (value := recorded_sum(path)):
+            _inputs[path.relative_to("results").as_posix()] = value
     try:
         yield
     finally:
-        _inputs = None
+        _inputs.clear()
 
 
-def write(
-    path: str | Path,
-    content: Any,
-    facts: Mapping[str, Any] | None = None,
-    *,
-    provenance: str = "computed",
-) -> dict[str, Any]:
-    """Write a DataFrame, compressed where the name ends in ``.gz``, arrays by name or an array,
-    with its record, whole or not at all; the record. The same gives the same bytes.
-
-    The record has ``facts`` that readers need, ``provenance`` (``computed``, or ``shipped`` with
-    refless), the ``path`` below ``results`` and the sums of the job's ``inputs`` (empty elsewhere),
-    the SHA-256 of the ``content``, and that of all this. Raises OutputError: it cannot be written.
-    """
+def record_path(path: str | Path) -> Path:
+    """Where the record of a stored file lies."""
     path = Path(path)
-    below = _inputs is not None and path.is_relative_to("results")
-    held = content if isinstance(content, Mapping | np.ndarray) else table_text(content)
-    record = {
-        "path": path.relative_to("results").as_posix() if below else "",
-        "inputs": _inputs if below else {},
-        "provenance": provenance,
-        "facts": dict(facts or {}),
-        "content": _sum(held),
-    }
-    line = json.dumps(_signed(record), sort_keys=True, ensure_ascii=False)
-    with whole_file(path) as partial, partial.open("wb") as handle:
-        if isinstance(held, np.ndarray):
-            np.save(handle, content)
-            handle.write(line.encode())
-        elif isinstance(held, Mapping):
-            buffer = io.BytesIO()  # in a file, the archive would hold its size twice
-            np.savez_compressed(buffer, about=line, **content)
-            handle.write(buffer.getvalue())
-        else:
-            body = f"{MARK}{line}\n{held}".encode()
-            handle.write(gzip.compress(body, mtime=0) if path.suffix == ".gz" else body)
-    return record
+    return path.with_name(path.name.removesuffix(".gz")).with_suffix(".json")
+
+
+def write(path: str | Path, content: Any, metadata: Mapping[str, Any] | None = None) -> None:
+    """Write a table as CSV, compressed where the name ends in ``.gz``, or an array, as
+    `write_sidecar`. It is ``computed``, unless the metadata have another ``provenance``."""
+    if isinstance(content, pd.DataFrame):
+        content = table_text(content).encode()
+        content = gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content
+    write_sidecar({Path(path): content}, {"provenance": "computed", **(metadata or {})})
+
+
+def write_sidecar(contents: Mapping[Path, bytes | np.ndarray], metadata: Mapping[str, Any]) -> None:
+    """Write files that share a record, and the record: ``metadata``, SHA-256 of the ``files`` by
+    name, their ``folder`` below ``results`` and the ``inputs`` of the job. The same gives the same
+    bytes. Raises OutputError: a file cannot be written.
+
+    None is put in place before all are written, and the record comes first, so that a run that is
+    killed leaves no new file without it.
+    """
+    path, sums = record_path(next(iter(contents))), {}
+    folder = path.parent.relative_to("results") if path.is_relative_to("results") else Path()
+    with ExitStack() as stack:  # puts in place what was entered last first
+        for file, content in contents.items():
+            partial = stack.enter_context(whole_file(file))
+            with partial.open("wb") as handle:
+                if isinstance(content, bytes):
+                    handle.write(content)
+                else:
+                    np.save(handle, content, allow_pickle=False)
+            sums[file.name] = file_sum(partial)
+        record = {"folder": folder.as_posix(), "inputs": _inputs, "metadata": metadata}
+        partial = stack.enter_context(whole_file(path))
+        partial.write_text(json_text(_signed({**record, "files": sums})), encoding="utf-8")
 
 
 def read(path: str | Path, remedy: str = AGAIN) -> Sealed:
-    """Read a sealed file. Raises FormatError: it is missing, is not what was written, or lies in
-    another one's place. Raises StaleError: an input is another now."""
-    path = Path(path)
+    """Read a stored file. Raises FormatError: it or its record is missing or not what was written,
+    or lies in another one's place. Raises StaleError: an input is another now."""
+    path, record = Path(path), read_record(path, remedy)
     try:
-        line, content = _parts(path)
-        record = _checked(json.loads(line))
-        if _sum(content) != record["content"]:
-            raise ValueError("its content is not what was written")
-    except Exception as error:  # numpy, gzip and zipfile pass on whatever their decoders raise
+        value = file_sum(path)
+    except OSError as error:
         raise _broken(path, error, remedy) from error
-    place = record["path"]
-    if not path.as_posix().endswith(place):
-        raise FormatError(f"is {place} under another name", path=path, remedy=remedy)
-    for below, value in record["inputs"].items():
-        one = path.parents[len(Path(place).parts) - 1] / below
-        if one.is_file() and _content_sum(one) != value:
-            message = f"was made from another {one} than lies there now"
+    if value != record["files"][path.name]:
+        message = f"is not the file that its record {record_path(path).name} is of"
+        raise FormatError(message, path=path, remedy=remedy)
+    root = path.absolute().parents[len(PurePath(record["folder"]).parts)]
+    for below, expected in record["inputs"].items():
+        if recorded_sum(root / below) not in ("", expected):
+            message = f"was made from another {root / below} than lies there now"
             raise StaleError(message, path=path, remedy=remedy)
-    return Sealed(parse_table(content, path) if isinstance(content, str) else content, record)
+    if path.suffix == ".npy":
+        return Sealed(np.load(path, mmap_mode="r", allow_pickle=False), record["metadata"])
+    table = path.suffix in (".csv", ".gz")
+    return Sealed(read_csv(path) if table else path.read_bytes(), record["metadata"])
 
 
-def record_of(path: str | Path) -> dict[str, Any]:
-    """The record of a sealed file alone, checked against its own sum; the content is not."""
-    path = Path(path)
+def read_record(path: str | Path, remedy: str = AGAIN) -> dict[str, Any]:
+    """The record of a stored file, which itself is not read. Raises FormatError: the record is
+    missing, not what was written, or of another file."""
+    path, sidecar = Path(path), record_path(path)
     try:
-        return _checked(json.loads(_parts(path, whole=False)[0]))
-    except Exception as error:
-        raise _broken(path, error) from error
+        record = read_signed(sidecar, remedy)
+    except FormatError as error:
+        message = f"its record {sidecar.name} {error.message}"
+        raise FormatError(message, path=path, remedy=remedy) from error
+    stored = PurePath(record["folder"], path.name)
+    if path.name not in record["files"] or not f"/{path.absolute()}".endswith(f"/{stored}"):
+        stored = PurePath(record["folder"], *sorted(record["files"])[:1])
+        raise FormatError(f"is {stored} under another name", path=path, remedy=remedy)
+    return record
 
 
-def _content_sum(path: Path) -> str:
-    """By the record alone; empty for any other file. Who reads the content checks it."""
+def recorded_sum(path: str | Path) -> str:
+    """The sum of a stored file by its record alone; empty where there is none."""
     try:
-        return str(record_of(path)["content"])
+        return str(read_record(path)["files"][Path(path).name])
     except FormatError:
         return ""
 
 
-def _parts(path: Path, whole: bool = True) -> tuple[str, Any]:
-    """The line of the record, and the content: a text, arrays, or an array."""
-    with path.open("rb") as handle:
-        begin = handle.read(2)
-    if begin == b"\x93N":
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-        with path.open("rb") as handle:
-            handle.seek(array.offset + array.nbytes)
-            return handle.read().decode(), array
-    if begin == b"PK":
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        return str(arrays.pop("about")), arrays
-    with gzip.open(path, "rb") if begin == b"\x1f\x8b" else path.open("rb") as handle:
-        line = handle.readline().decode().removeprefix(MARK)
-        return line, handle.read().decode() if whole else ""
+def write_signed(path: str | Path, fields: Mapping[str, Any]) -> None:
+    """Write one file of JSON with its own sum. Raises OutputError: it cannot be written."""
+    write_text(json.dumps(_signed(fields), sort_keys=True, ensure_ascii=False), path)
 
 
-def _sum(content: Any) -> str:
-    """SHA-256 of a text, or of name, type, shape and content of arrays, which are not copied."""
-    if isinstance(content, str):
-        return hashlib.sha256(content.encode()).hexdigest()
-    digest = hashlib.sha256()
-    for name, array in sorted((content if isinstance(content, Mapping) else {"": content}).items()):
-        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
+def read_signed(path: str | Path, remedy: str) -> dict[str, Any]:
+    """What `write_signed` wrote. Raises FormatError: it is missing, or not what was written."""
+    try:
+        signed = json.loads(Path(path).read_text(encoding="utf-8"))
+        fields = {name: value for name, value in signed.items() if name != "signature"}
+        if signed.get("signature") != _signed(fields)["signature"]:
+            raise ValueError("it is not what was written")
+    except Exception as error:  # whatever a foreign file makes a decoder raise
+        raise _broken(path, error, remedy) from error
+    return fields
 
 
-def _broken(path: Path, error: Exception, remedy: str = AGAIN) -> FormatError:
+def _signed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    line = json.dumps(fields, sort_keys=True, ensure_ascii=False)
+    return {**fields, "signature": hashlib.sha256(line.encode()).hexdigest()}
+
+
+def _broken(path: str | Path, error: Exception, remedy: str) -> FormatError:
     why = getattr(error, "strerror", None)
     message = f"cannot be read: {why}" if why else f"is no whole file of refless: {error}"
     return FormatError(message, path=path, remedy=remedy)
-
-
-def _signed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with its own sum."""
-    line = json.dumps(record, sort_keys=True, ensure_ascii=False)
-    return {**record, "record": hashlib.sha256(line.encode()).hexdigest()}
-
-
-def _checked(signed: Mapping[str, Any]) -> dict[str, Any]:
-    """The record that was signed; ValueError where it is not what was written."""
-    record = {name: value for name, value in signed.items() if name != "record"}
-    if signed != _signed(record):
-        raise ValueError("its record is not what was written")
-    return record
-
-
-def write_beside(path: str | Path, about: Mapping[str, Any], sums: Mapping[str, str]) -> None:
-    """Write the record ``path`` of files beside it: what they are ``about``, their sums by name.
-    Raises OutputError: it cannot be written."""
-    write_text(json_text(_signed({**about, "files": dict(sums)})), path)
-
-
-def read_beside(path: str | Path, *files: str) -> dict[str, Any]:
-    """The record ``path``, if it and these files beside it are as written. Raises FormatError: the
-    record cannot be read. Raises StaleError: a file is another than was written, or not there."""
-    path = Path(path)
-    try:
-        record = _checked(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, AttributeError) as error:
-        raise _broken(path, error) from error
-    for file in (path.parent / name for name in files):
-        if not file.is_file():
-            raise StaleError("is missing", path=file, remedy="run again")
-        if record["files"].get(file.name) != file_sum(file):
-            raise StaleError("is not the file that was written", path=file, remedy=AGAIN)
-    return record

@@ -1,7 +1,6 @@
 """Tables as CSV: numbers round-trip exactly, texts stay texts, the same gives the same bytes."""
 
 import csv
-import io
 from pathlib import Path
 from typing import Literal
 
@@ -26,13 +25,13 @@ def table_text(table: pd.DataFrame) -> str:
     return str(table.to_csv(index=False, lineterminator="\n", quoting=quoting))
 
 
-def parse_table(text: str, path: str | Path) -> pd.DataFrame:
-    """The table of a CSV by `table_text`; FormatError, with ``path``, if it is none."""
+def read_csv(path: str | Path) -> pd.DataFrame:
+    """The table of a CSV by `table_text`, plain or compressed; FormatError if it is none."""
     try:
-        header = pd.read_csv(io.StringIO(text), nrows=0, lineterminator="\n").columns
+        header = pd.read_csv(path, nrows=0, lineterminator="\n").columns
         strings = {name for name in header if name in STRINGS or name.startswith("paper_")}
         return pd.read_csv(
-            io.StringIO(text),
+            path,
             dtype=dict.fromkeys(strings, str),
             # a text may well be "NA" or "null": only an empty number is missing
             keep_default_na=False,

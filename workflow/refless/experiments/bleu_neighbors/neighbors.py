@@ -101,8 +101,8 @@ class Predicted:
 
     def shown(self, kernel: str) -> dict[str, Any]:
         """A kernel's columns ``source`` and ``stand_in`` in tables."""
-        about = self.files[kernel].about
-        return {"source": about["provenance"], "stand_in": int(about["facts"]["stand_in"])}
+        metadata = self.files[kernel].metadata
+        return {"source": metadata["provenance"], "stand_in": int(metadata["stand_in"])}
 
 
 def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
@@ -144,7 +144,7 @@ def read_predicted(
             id,
             (text, rater, rating, quality),
             context_units(task.contexts),
-            task.about["provenance"],
+            task.metadata["provenance"],
             files,
             {kernel: predictions(of.content, len(id) - 1, a, b) for kernel, of in files.items()},
         )

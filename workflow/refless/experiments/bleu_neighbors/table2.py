@@ -70,7 +70,7 @@ def read_pairs(
             file = read_neighbors(path, tasks[target].id, tasks[target].quality)
             for name, own in file.content.groupby("kernel"):
                 estimate = predictions(own, len(tasks[source].id), a, b)
-                found[source, target, name] = estimate, file.about["provenance"]
+                found[source, target, name] = estimate, file.metadata["provenance"]
     return found
 
 

@@ -30,7 +30,7 @@ def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
     parts = [pd.DataFrame(columns=[*POINTS, "source"])]
     for path in paths:
         file, task = sealed.read(path), Path(path).parent.name
-        parts.append(file.content.assign(task=task, source=file.about["provenance"]))
+        parts.append(file.content.assign(task=task, source=file.metadata["provenance"]))
     return pd.concat(parts[1:] or parts, ignore_index=True)
 
 

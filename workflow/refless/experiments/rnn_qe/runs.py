@@ -72,11 +72,11 @@ def write_predictions(
         passes.append(best)
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(experiment=of.tested, setup=of.setup, seed=seed)
-    facts = {
+    metadata = {
         "schedule": {"name": of.schedule, **asdict(schedule)},
         "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},
         "best": passes,
         "device": device,
         "versions": versions(["refless", "torch", "numpy"]),
     }
-    sealed.write(path, table[COLUMNS], facts)
+    sealed.write(path, table[COLUMNS], metadata)

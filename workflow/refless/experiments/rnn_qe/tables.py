@@ -75,7 +75,7 @@ def gather(
     for name, paths in predictions.items() if outputs else ():
         if read := list(map(sealed.read, paths)):
             table = pd.concat([one.content for one in read], ignore_index=True)
-            usable[name] = sealed.Sealed(table, read[0].about)
+            usable[name] = sealed.Sealed(table, read[0].metadata)
     return Gathered(sealed.read(outputs) if outputs else None, usable, why)
 
 
@@ -137,7 +137,9 @@ def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> Ro
     for setup, schedule, name in sorted(own):
         if file := given.predictions.get(name):
             seeds = _by_seed(file.content, tested["id"])
-            rows[str(setup), schedule] = Row(seeds, file.about["provenance"] if len(seeds) else "")
+            rows[str(setup), schedule] = Row(
+                seeds, file.metadata["provenance"] if len(seeds) else ""
+            )
         elif schedule == SHORT:
             rows[str(setup), schedule] = Row(flat[:0], "", given.untrained.get(name, ""))
     for model in MODELS:
@@ -223,7 +225,7 @@ def _cells(
     cells = []
     first: Rows = {}
     for data in (name for name in TESTED if name.startswith(experiment)):
-        rows = rows_of(data, tested, given, outputs.about["provenance"])
+        rows = rows_of(data, tested, given, outputs.metadata["provenance"])
         first = first or rows
         for key, row in rows.items():
             setup, schedule = key
@@ -289,9 +291,9 @@ def tables(
     """Tables 1 to 5 by their names in the catalogue, beside those of the paper. `ASIDE` has those
     of their columns that stand in the records."""
     first, second, *others = map(read_published, published)
-    nothing = sealed.Sealed(None, {"provenance": "", "facts": {"instances": {}}})
+    nothing = sealed.Sealed(None, {"provenance": "", "instances": {}})
     outputs = given.outputs or nothing
-    source, instances = outputs.about["provenance"], outputs.about["facts"]["instances"]
+    source, instances = outputs.metadata["provenance"], outputs.metadata["instances"]
     made = [table1(outputs.content, first, source), table2(instances, second, source)]
     for experiment, printed in zip(("cross_validation", *CROSS), others, strict=True):
         made.append(results(experiment, given, printed, bootstrap))

@@ -1,14 +1,17 @@
 """Trained models of RNN-QE as files, to rate outputs of other systems.
 
 Stage: prediction (RNN-QE). In: a few networks, whose mean predicts, and how they read. Out: a
-sealed file of numbers, and ratings of texts. A file holds words as 64-bit sums, never as words.
+file of numbers, and ratings of texts. A file holds words as 64-bit sums, never as words.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -19,7 +22,7 @@ from refless.models.rnn_qe.batches import numbered
 from refless.models.rnn_qe.data import read
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT
 from refless.models.rnn_qe.scale import in_unit, within
-from refless.store import sealed
+from refless.store.files import whole_file
 
 if TYPE_CHECKING:
     from refless.models.rnn_qe.network import Network
@@ -91,7 +94,7 @@ class Model:
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model, whole or not at all, in half precision. Raises OutputError: the file cannot be
     written."""
-    arrays = {"seen": np.array(sorted(model.seen), np.uint64)}
+    arrays: dict[str, Any] = {"seen": np.array(sorted(model.seen), np.uint64)}
     for number, (network, (mr, text)) in enumerate(zip(model.networks, model.words, strict=True)):
         # words in the order of their numbers, from 1
         arrays[f"{number}.mr.words"] = np.array(list(mr), np.uint64)
@@ -104,7 +107,11 @@ def save_model(model: Model, path: str | Path) -> None:
         "scale": dict(zip(("low", "high"), model.scale, strict=True)),
         "meanings": model.meanings,
     }
-    sealed.write(path, arrays, {**model.about, "settings": settings})
+    about = json.dumps({**model.about, "settings": settings}, sort_keys=True, ensure_ascii=False)
+    buffer = BytesIO()  # in a file, the archive would hold its size twice
+    np.savez_compressed(buffer, about=about, **arrays)
+    with whole_file(path) as partial:
+        partial.write_bytes(buffer.getvalue())
 
 
 def shipped_model() -> Path:
@@ -117,32 +124,35 @@ def load_model(path: str | Path) -> Model:
     of RNN-QE, or one of another version."""
     from refless.models.rnn_qe.network import Network, torch
 
-    file = sealed.read(path, remedy := "`refless train-qe` writes such files")
-    facts, arrays = dict(file.about["facts"]), dict(file.content)
-    if "settings" not in facts:
-        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
-    settings = facts.pop("settings")
-    networks, words = [], []
     try:
+        with ZipFile(path) as archive:
+            if damaged := archive.testzip():
+                raise ValueError(f"{damaged} is damaged")
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = dict(stored)
+        about = json.loads(str(arrays.pop("about")))
+        settings = about.pop("settings")
         if set(settings) != {"networks", "width", "scale", "meanings"}:
             raise ValueError(f"its settings are {', '.join(sorted(settings))}")
         scale, kind = (settings["scale"]["low"], settings["scale"]["high"]), settings["meanings"]
         if kind not in (ACTS, SLOTS, TEXT):
             raise ValueError(f"it reads {kind}")
         seen = frozenset(arrays.pop("seen").tolist())
+        networks, words = [], []
         for number in range(settings["networks"]):
             sums = [arrays.pop(f"{number}.{side}.words").tolist() for side in ("mr", "text")]
             network = Network(len(sums[0]), len(sums[1]), settings["width"])
-            stored = {name: arrays.pop(f"{number}.{name}") for name in network.state_dict()}
-            network.load_state_dict({name: torch.from_numpy(a) for name, a in stored.items()})
+            state = {name: arrays.pop(f"{number}.{name}") for name in network.state_dict()}
+            network.load_state_dict({name: torch.from_numpy(a) for name, a in state.items()})
             networks.append(network)
             mr, text = ({word: place for place, word in enumerate(own, start=1)} for own in sums)
             words.append((mr, text))
         if arrays or not networks:
             raise ValueError(f"it has {len(networks)} networks, and {len(arrays)} other arrays")
-    except (KeyError, RuntimeError, TypeError, ValueError) as error:
-        why = " ".join(str(error).split())[:200]  # torch says it in several lines
+    except Exception as error:  # whatever a file that is something else makes its readers raise
+        why = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
         why = f"it lacks {why}" if isinstance(error, KeyError) else why
-        message = f"does not fit this version of refless: {why}"
+        message = f"is no model of RNN-QE that this version of refless reads: {why}"
+        remedy = "`refless train-qe` writes such files"
         raise FormatError(message, path=path, remedy=remedy) from error
-    return Model(networks, words, facts, scale, kind, seen)
+    return Model(networks, words, about, scale, kind, seen)
