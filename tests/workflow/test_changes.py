@@ -44,7 +44,7 @@ SETTINGS = [
         "tau: 0.08",
         "tau: 0.09",
         {"predict_neighbors", "bleu_neighbors_table1", "compute_data_size_curve"},
-        {"tabulate_rnn_qe", "delta_bleu_table2", "bleu_neighbors_table3", "tabulate_comparison"},
+        {"rnn_qe_table3", "delta_bleu_table2", "bleu_neighbors_table3", "tabulate_comparison"},
     ),
 ]
 
@@ -249,3 +249,24 @@ def test_shipped_and_computed_tables_agree(real, quick):
             values = [c for c in one if c not in ("source", "reason")]
             told = {"rtol": 1e-4, "atol": 1e-9, "obj": name}
             pd.testing.assert_frame_equal(one[values], two[values], check_exact=False, **told)
+
+
+TRAINED = [
+    ("rnn_qe_table1", 0),
+    ("rnn_qe_table3", 6),
+    ("rnn_qe_table5", 18),
+    # five sizes, and set-up 1 on all outputs
+    ("rnn_qe_data_size", 6),
+]
+
+
+def test_an_item_trains_its_own_networks(fresh, tmp_path):
+    """With torch, or a package of its name: six set-ups, and of a table of crossed tests three
+    configurations; one seed."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").touch()
+    fresh.change("train: never", "train: auto")
+    for item, trainings in TRAINED:
+        planned = fresh.planned(item, PYTHONPATH=str(tmp_path))
+        assert planned.get("train_rnn_qe", 0) == trainings, item
+        assert {name for name in planned if name.startswith("rnn_qe")} == {item}

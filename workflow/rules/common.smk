@@ -5,7 +5,7 @@ import re
 import shlex
 import sys
 import time
-from itertools import permutations
+from itertools import chain, permutations
 from os import environ
 from pathlib import Path
 
