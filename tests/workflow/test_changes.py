@@ -270,3 +270,10 @@ def test_an_item_trains_its_own_networks(fresh, tmp_path):
         planned = fresh.planned(item, PYTHONPATH=str(tmp_path))
         assert planned.get("train_rnn_qe", 0) == trainings, item
         assert {name for name in planned if name.startswith("rnn_qe")} == {item}
+
+
+def test_a_figure_computes_the_kernel_that_it_shows(fresh):
+    for item in ("bleu_neighbors_figure2", "bleu_neighbors_figure4"):
+        planned = fresh.planned(item)
+        assert planned["compute_kernel"] == 1 + 3 + 1, item  # of three data sets, one in blocks
+        assert "bleu_neighbors_table1" not in planned

@@ -80,8 +80,8 @@ for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
             NAME
         input:
             ratings=there(RATINGS, task=TASKS),
-            predictions=PREDICTIONS,
-            table=multiext("results/tables/bleu_neighbors_table1", ".csv", ".json"),
+            predictions=there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=PLAIN),
+            published=beside("resources/published/bleu_neighbors_table1.csv"),
         output:
             figure(NAME),
         log:
@@ -100,8 +100,9 @@ for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
 
 rule bleu_neighbors_figure4:
     input:
+        ratings=there(RATINGS, task=TASKS),
         sizes=there("results/curves/{task}/data_size.csv", task=TASKS),
-        table=multiext("results/tables/bleu_neighbors_table1", ".csv", ".json"),
+        published=beside("resources/published/bleu_neighbors_table1.csv"),
     output:
         figure("bleu_neighbors_figure4"),
     log:
@@ -110,6 +111,7 @@ rule bleu_neighbors_figure4:
     conda:
         "../../envs/refless.yaml"
     params:
+        thresholds=THRESHOLDS,
         looks={task: LOOKS[task] for task in TASKS},
         code=code("plot_bleu_neighbors_figure4.py"),
     script:
