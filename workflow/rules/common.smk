@@ -64,6 +64,7 @@ try:
     MIRROR = environ.get("REFLESS_MIRROR") or SETTINGS.mirror
     PLACES = Places(mirror=MIRROR, network=SETTINGS.network)
     PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(beside("resources/shipped")))
+    PLAN.check()
 except OSError as error:
     raise WorkflowError(
         f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
@@ -177,8 +178,7 @@ def print_closing_lines(place, begin):
     whole = all(os.path.exists(path) for path in [*asked, *dag.targetfiles])
     if asked and whole and not list(dag.needrun_jobs()):
         made = {path for job in dag.jobs for path in job.output}
-        absent = [one for job in sorted(dag.jobs, key=str) for one in job.params.get("missing", [])]
-        lines = closing_lines(asked, made, absent, time.time() - begin)
+        lines = closing_lines(asked, made, time.time() - begin)
         print(*lines, sep="\n", file=sys.stderr, flush=True)
 
 

@@ -65,6 +65,7 @@ rule ship:
         "../../envs/refless.yaml"
     params:
         digests=lambda wildcards: PLAN.shippable(),
+        findings=PLAN.digest_of_findings(),
         workflow=beside("."),
     script:
         "../scripts/ship.py"

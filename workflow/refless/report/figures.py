@@ -98,22 +98,15 @@ def as_address(figure: Figure) -> str:
     return f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}"
 
 
-def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
+def empty_figure(
+    reason: str = "nothing to draw: table 1 of BLEU Neighbors has the reason",
+) -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
     figure, ax = plt.subplots(figsize=(8.2, 1.2))
     ax.set_axis_off()
     ax.text(0.5, 0.5, reason, ha="center", wrap=True)
     return figure
-
-
-def published_points(table: pd.DataFrame, column: str) -> dict[str, float]:
-    """Data set -> what the paper prints of BLEU Neighbors at its thresholds and on all texts.
-
-    ``table`` is table 1, as `refless.report.tables.read_table` has it.
-    """
-    own = table[(table["model"] == "bleu") & (table[f"paper_{column}"] != "")]
-    return dict(zip(own["task"], own[f"paper_{column}"].astype(float), strict=True))
 
 
 def _hollow(ax: Axes, x: float, y: float | None, colour: str, label: str = "_published") -> None:

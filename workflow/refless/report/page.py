@@ -26,6 +26,7 @@ from refless.store.sealed import read_beside, record_of, write_beside
 SOURCES = ("computed", "shipped", "absent")
 FRONT = "reproducibility_cells"
 """What stands on the first screen: a figure, and the verdicts of its table, counted."""
+CLAIMS = "claims"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def make_report(
     entries : what the report has, in this order within a paper
     texts : tables of texts, for the sums of the raw files
     settings : the whole configuration
-    findings : what stands on its first screen, in Markdown
+    findings : what stands on its first screen, in Markdown; if empty, the table `claims` does
     Raises FormatError: a file is missing or broken.
     Raises StaleError: a table is not the one that was written, or a figure not the one that was
         drawn.
@@ -72,6 +73,7 @@ def make_report(
         papers=papers,
         front=front,
         findings=as_html(findings),
+        claims=items[CLAIMS].parts if CLAIMS in items else [],
         counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
             name: sum(about["source"].get(name, 0) for about in abouts.values()) for name in SOURCES

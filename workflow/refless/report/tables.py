@@ -54,11 +54,14 @@ def publish(
         f"{name}.md": write_text(markdown_page(entry, table, caption), stem.with_suffix(".md")),
     }
     counts = table["source"].replace("", "absent").value_counts().sort_index()
+    reasons = table.loc[table["source"] == "", "reason"].str.split().str[0].value_counts()
     about = {
         "title": entry.title,
         "caption": caption,
         "rows": len(table),
         "source": {str(origin): int(n) for origin, n in counts.items()},
+        # of each row without numbers the first word
+        "reason": {str(word): int(n) for word, n in reasons.sort_index().items()},
         "aside": aside.astype(object).where(aside.notna(), None).to_dict("list"),
     }
     write_beside(stem.with_suffix(".json"), about, sums)
