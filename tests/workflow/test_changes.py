@@ -1,6 +1,7 @@
 """What a change makes again and what it leaves alone; the workflow from another place; the numbers
 that come with refless."""
 
+import os
 import re
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def test_an_edited_module_makes_again_what_hangs_on_it(changed):
     changed.own_modules()
     edit(changed, "workflow/refless/kernels/rouge_l.py", "\n# a comment\n")
     edit(changed, "workflow/refless/errors.py", "\nCHANGED = 1\n")
+    edit(changed, "workflow/refless/kernels/_registry.py", '\nKERNELS["length.x"] = Kernel()\n')
     assert changed.planned("all") == {}
     for path, again, kept in EDITS:
         before = (changed.path / path).read_text(encoding="utf-8")
@@ -81,6 +83,39 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
     assert "bleu_neighbors_figure2" in planned
     figures = {name for name, entry in catalogue().items() if entry.figure}
     assert planned <= {*figures, "make_report"}
+
+
+def test_a_kernel_asks_for_more_the_more_texts_there_are(changed):
+    """And predictions, of seconds, are no job of a cluster."""
+    changed.own_modules()
+    options = ["-n", "--workflow-profile", "none", "--forcerun", "compute_kernel", "--"]
+    for size, memory, minutes in ((0, 2000, 60), (10_000_000, 12_000, 1060)):
+        os.truncate(changed.path / "results/ratings/mine/texts.csv", size)
+        told = changed.snakemake(*options, "results/neighbors/mine/bleu.char.csv")
+        assert f"mem_mb={memory}," in told
+        assert f"runtime={minutes}" in told
+        assert "localrule predict_neighbors" in told
+
+
+def test_the_model_that_comes_with_refless_is_written_where_it_is_read(fresh, tmp_path):
+    options = ["-n", "--workflow-profile", "none", "--directory", str(tmp_path)]
+    (fresh.path / "mine.tsv").rename(tmp_path / "mine.tsv")
+    path = fresh.path / "workflow/refless/models/rnn_qe/shipped.npz"
+    assert f"output: {path}" in fresh.snakemake(*options, "train_qe_model")
+
+
+@pytest.mark.parametrize(
+    ("module", "code", "named"),
+    [
+        ("pandas", "raise ModuleNotFoundError(name='pandas')", "has no package pandas"),
+        ("sitecustomize", "import snakemake\nsnakemake.__version__ = '10.0.0'", "Snakemake 9"),
+    ],
+)
+def test_another_snakemake_says_what_to_install(fresh, tmp_path, module, code, named):
+    (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
+    told = fresh.snakemake("-n", RATINGS, ok=False, PYTHONPATH=str(tmp_path))
+    assert named in told
+    assert "pip install" in told
 
 
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:

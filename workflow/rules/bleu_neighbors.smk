@@ -14,6 +14,7 @@ rule predict_neighbors:
         "results/neighbors/{task}/{kernel}.csv",
     log:
         "results/logs/predict_neighbors/{task}/{kernel}.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:

@@ -8,6 +8,7 @@ import time
 from itertools import chain, permutations
 from os import environ
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
@@ -21,15 +22,22 @@ sys.path.insert(0, LIBRARY)
 environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
-from refless.encoders import has_encoder
-from refless.data.places import Places, read_sources
-from refless.errors import ReflessError
-from refless.experiments.reproducibility.claims import read_claims
-from refless.models.rnn_qe import names as qe
-from refless.plan import Plan, closing_lines, opening_line
-from refless.report.catalogue import catalogue
-from refless.settings import read_settings, typed
-from refless.store.code import code_sum
+try:
+    from refless.encoders import WITH_ENCODERS, has_encoder
+    from refless.data.places import Places, read_sources
+    from refless.errors import ReflessError
+    from refless.experiments.reproducibility.claims import read_claims
+    from refless.kernels import entry
+    from refless.models.rnn_qe import names as qe
+    from refless.plan import Plan, closing_lines, opening_line
+    from refless.report.catalogue import catalogue
+    from refless.settings import read_settings, typed
+    from refless.store.code import code_sum
+except ModuleNotFoundError as error:
+    raise WorkflowError(
+        f"{sys.executable}, which runs Snakemake, has no package {error.name}\n  What to do: install all"
+        f" that refless needs there: pip install -r {shlex.quote(str(ROOT / 'envs/lock/core.txt'))}"
+    ) from None
 
 
 def whole_config():
@@ -52,6 +60,7 @@ environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
+        TemporaryFile(dir=".snakemake").close()
         if Path("results").is_dir() and not Path(".snakemake/metadata").is_dir():
             print(
                 "refless: results came without .snakemake, so they are judged by times alone:"

@@ -51,6 +51,8 @@ rule train_rnn_qe:
         QE_PREDICTIONS,
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
+    benchmark:
+        "results/logs/train_rnn_qe/{name}/{seed}.tsv"
     conda:
         "../../envs/torch.yaml"
     resources:
@@ -134,7 +136,7 @@ rule train_qe_model:
     input:
         there(RATINGS, task=RATED),
     output:
-        "workflow/refless/models/rnn_qe/shipped.npz",
+        beside("workflow/refless/models/rnn_qe/shipped.npz"),
     log:
         "results/logs/train_qe_model.log",
     conda:

@@ -53,6 +53,8 @@ def fetch(source: Source, places: Places) -> Path:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     remedy = f"get it by hand ({source.url or source.about}) and put it at"
     remedy += f" {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
+    if places.network:
+        remedy += "; `--config network=False` does without it, with what comes with refless"
     message = "could not be had. Tried:\n  " + "\n  ".join(tried)
     raise SourceError(message, path=source.path, remedy=remedy)
 
@@ -107,23 +109,30 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def main(logged: str, *names: str) -> None:
-    """Bring raw files and encoders here; with ``--keep-going``, go on where one cannot be had."""
+    """Bring raw files and encoders here; with ``--keep-going``, go on where one cannot be had, and
+    fail in the end if that was a raw file with an address."""
     from refless.encoders import fetch_encoder
     from refless.job import job
 
     mirror, network = os.environ.get("REFLESS_MIRROR", ""), os.environ.get("REFLESS_NETWORK")
     places = Places(mirror=mirror, network=network != "off")
+    sources, lost = read_sources(), []
     with job(SimpleNamespace(log=[logged])):
         for name in names:
             try:
                 if name.startswith("models/"):
                     fetch_encoder(name.removeprefix("models/"), places)
                 elif name != "--keep-going":
-                    fetch(read_sources()[name], places)
+                    fetch(sources[name], places)
             except ReflessError as error:
                 if "--keep-going" not in names:
                     raise
                 log.warning("%s", error)
+                if name in sources and places.addresses(sources[name]):
+                    lost.append(name)
+        if lost:
+            remedy = "the warnings above say why; type the same command again, it fetches the rest"
+            raise SourceError(f"could not be fetched: {', '.join(lost)}", remedy=remedy)
 
 
 if __name__ == "__main__":
