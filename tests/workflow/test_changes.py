@@ -33,9 +33,9 @@ EDITS = [
         {"compute_kernel", "predict_essays"},
     ),
     (
-        "workflow/scripts/plot_bleu_neighbors_figure4.py",
-        {"bleu_neighbors_figure4"},
-        {"compute_data_size_curve", "bleu_neighbors_figure2"},
+        "workflow/scripts/plot_bleu_neighbors.py",
+        {"bleu_neighbors_figure2", "bleu_neighbors_figure4"},
+        {"compute_data_size_curve", "predict_neighbors", "bleu_neighbors_table1"},
     ),
 ]
 SETTINGS = [

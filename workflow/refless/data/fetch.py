@@ -53,8 +53,7 @@ def fetch(source: Source, places: Places) -> Path:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     remedy = f"get it by hand ({source.url or source.about}) and put it at"
     remedy += f" {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
-    if places.network:
-        remedy += "; `--config network=False` does without it, with what comes with refless"
+    remedy += "; `--config network=False` does with what comes with refless" * places.network
     message = "could not be had. Tried:\n  " + "\n  ".join(tried)
     raise SourceError(message, path=source.path, remedy=remedy)
 
@@ -109,8 +108,7 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def main(logged: str, *names: str) -> None:
-    """Bring raw files and encoders here; with ``--keep-going``, go on where one cannot be had, and
-    fail in the end if that was a raw file with an address."""
+    """Bring raw files and encoders here; ``--keep-going``: all, then fail for lost downloads."""
     from refless.encoders import fetch_encoder
     from refless.job import job
 
@@ -131,8 +129,7 @@ def main(logged: str, *names: str) -> None:
                 if name in sources and places.addresses(sources[name]):
                     lost.append(name)
         if lost:
-            remedy = "the warnings above say why; type the same command again, it fetches the rest"
-            raise SourceError(f"could not be fetched: {', '.join(lost)}", remedy=remedy)
+            raise SourceError(f"could not be fetched: {', '.join(lost)}", remedy="see above why")
 
 
 if __name__ == "__main__":
