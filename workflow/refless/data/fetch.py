@@ -8,11 +8,11 @@ sources, or ``models/<encoder>``.
 
 import hashlib
 import logging
-import os
 import sys
 import time
 import zipfile
 from collections.abc import Mapping
+from os import getenv
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -112,9 +112,8 @@ def main(logged: str, *names: str) -> None:
     from refless.encoders import fetch_encoder
     from refless.job import job
 
-    mirror, network = os.environ.get("REFLESS_MIRROR", ""), os.environ.get("REFLESS_NETWORK")
-    places = Places(mirror=mirror, network=network != "off")
-    sources, lost = read_sources(), []
+    places = Places(mirror=getenv("REFLESS_MIRROR", ""), network=getenv("REFLESS_NETWORK") != "off")
+    sources, lost = read_sources(), list[str]()
     with job(SimpleNamespace(log=[logged])):
         for name in names:
             try:
@@ -126,8 +125,7 @@ def main(logged: str, *names: str) -> None:
                 if "--keep-going" not in names:
                     raise
                 log.warning("%s", error)
-                if name in sources and places.addresses(sources[name]):
-                    lost.append(name)
+                lost += [name] if places.addresses(sources.get(name, Source(name))) else []
         if lost:
             raise SourceError(f"could not be fetched: {', '.join(lost)}", remedy="see above why")
 
