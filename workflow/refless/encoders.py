@@ -10,7 +10,6 @@ from refless.errors import SourceError
 from refless.kernels import encoder, entry
 from refless.store.files import writing
 
-
 WITH_ENCODERS = "bertscore.", "embedding."
 
 
