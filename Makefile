@@ -21,8 +21,16 @@ test: $(VENV)/dev.done ## the tests: everything fast, side by side, in any order
 
 test-all: $(VENV)/dev.done ## the slow ones as well: killed runs, real data (REFLESS_MIRROR), browser, torch, Slurm
 	$(BIN)/python -m pytest -m "not slurm" -n auto --maxprocesses 4 --dist loadgroup $(TESTS)
+	$(MAKE) test-bounds
 	@if $(BIN)/python tests/slurm/cluster.py; then $(MAKE) test-slurm; \
 	else echo "Slurm's tests did not run"; fi
+
+# numba keeps both kinds of code under the same names, so the cache is one of its own.
+test-bounds: $(VENV)/dev.done ## the compiled code again, with each index checked
+	rm -rf build/numba
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/numba $(BIN)/python -m pytest -m "not slow" \
+	  -n auto --maxprocesses 4 tests/kernels/test_matrix.py tests/kernels/test_peers.py \
+	  tests/models/test_delta_bleu.py tests/statistics
 
 test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm (as root, on Debian)
 	$(BIN)/python tests/slurm/cluster.py $(BIN)/python -m pytest -m slurm tests/slurm

@@ -75,7 +75,11 @@ def nltk_wordnet() -> Iterator[Any]:
     from refless.kernels.wordnet import find
 
     with tempfile.TemporaryDirectory() as folder:
-        shutil.unpack_archive(find(), Path(folder) / "corpora")  # it reads nowhere else
+        corpora = Path(folder) / "corpora"  # it reads nowhere else
+        if (place := find()).is_dir():
+            shutil.copytree(place, corpora / "wordnet")
+        else:
+            shutil.unpack_archive(place, corpora)
         nltk.data.path.insert(0, folder)
         try:
             yield WordNetCorpusReader(nltk.data.find("corpora/wordnet"), None)

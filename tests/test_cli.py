@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,12 +18,14 @@ import pytest
 from scipy import stats
 
 from refless.cli import main
+from refless.cli.networks import qe
 from refless.data.wording import wording
 from refless.kernels import kernel
 from refless.models.baselines import RidgeTfidf
 from refless.models.delta_bleu import corpus_delta_bleu
 from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
+from refless.models.rnn_qe.saved import load_model, shipped_model
 from tests.evaluation.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 from tests.workflow.small_data import sentences
@@ -122,6 +125,10 @@ COMPARE = ["compare", "--ratings", "train.jsonl", "--no-networks"]
         ([*FIT, "--out", "-"], 2),
         ([*FIT, "--out", "link.jsonl"], 1),
         ([*SCORE, "--out", "mine.jsonl"], 1),
+        ([*SCORE, "--out", "hard.jsonl"], 1),
+        (["score", "--ratings", ".", "--outputs", "new.jsonl", "--out", "train.jsonl"], 1),
+        *(([*TRAIN_QE, "m.npz", "--seed", seed], 2) for seed in ("-1", str(2**63), "9" * 5000)),
+        ([*COMPARE, "--draws", "1000000000"], 2),
         ([*SCORE, "--out", "."], 1),
         ([*SCORE, "--out", "out.jsonl", "--tau", "nan"], 1),
         ([*SCORE, "--out", "out.jsonl", "--explain", "0"], 2),
@@ -138,6 +145,7 @@ COMPARE = ["compare", "--ratings", "train.jsonl", "--no-networks"]
 def test_exit_codes(folder, capsys, told, code):
     os.mkfifo("pipe")
     Path("link.jsonl").symlink_to("train.jsonl")
+    os.link("mine.jsonl", "hard.jsonl")
     table("twice.jsonl", text=["a"], prediction=[2])  # not written over
     before = Path("train.jsonl").read_bytes()
     try:
@@ -151,7 +159,64 @@ def test_exit_codes(folder, capsys, told, code):
     assert code != 1 or said.err.startswith("refless: ")
     assert Path("train.jsonl").read_bytes() == before
     assert Path("pipe").is_fifo()
-    assert len(list(folder.iterdir())) == 5
+    assert len(list(folder.iterdir())) == 6
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "compare"])
+@pytest.mark.parametrize("out", ["mine.jsonl/out.npz", "folder.npz"])
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(capsys, command, out):
+    Path("folder.npz").mkdir()
+    told = [word for word in COMMANDS[command] if not word.startswith("out")]
+    told = [word for word in told if word != "--out"]  # BAD is not there at all
+    assert main([command.split()[0], *told, "--out", out]) == 1
+    assert capsys.readouterr().err.startswith(f"refless: {out}: ")
+
+
+STREAMS = """
+import json, os, sys
+from refless.cli.files import check_out
+from refless.errors import OutputError
+os.symlink("/dev/stdout", "link.out")
+os.dup2(os.open("other", os.O_CREAT | os.O_WRONLY), 7)
+found = {}
+for out in sys.argv[1:]:
+    try:
+        found[out] = check_out(out, "-") is None
+    except OutputError:
+        found[out] = "refused"
+json.dump(found, sys.stderr)
+"""
+
+
+def test_a_stream_is_never_replaced():
+    """Whatever it is called, and whatever it leads to."""
+    for name in ("log", "messages"):
+        Path(name).write_text("old")
+    itself = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link.out", "log"]
+    others = ["/dev/stderr", "messages", "/dev/fd/7", "/dev/null", "mine.jsonl"]
+    call = [sys.executable, "-c", STREAMS, *itself, *others, "new"]
+    with open("log", "a") as log, open("messages", "a+") as messages, open("mine.jsonl") as mine:
+        subprocess.run(call, stdin=mine, stdout=log, stderr=messages, check=True)
+    expected = dict.fromkeys(itself, True) | dict.fromkeys(others, "refused") | {"new": False}
+    assert json.loads(Path("messages").read_text().removeprefix("old")) == expected
+    assert Path("log").read_text() == "old"
+
+
+@pytest.mark.parametrize("streams", [">/dev/full", ">&-", "2>&- >>log --out /dev/stdout"])
+def test_streams_that_are_full_or_closed(streams):
+    Path("log").write_text("old\n")
+    table("rated.jsonl", id=[*range(1, 31)], text=MINE, weight=[1] * 30)
+    told = ["delta-bleu", "--outputs", "mine.jsonl", "--ratings", "rated.jsonl"]
+    call = f"{shlex.join([*REFLESS, *told])} {streams}"
+    done = subprocess.run(call, shell=True, capture_output=True, text=True, check=False)
+    if "log" in streams:
+        first, rows = Path("log").read_text().split("\n", 1)
+        assert (done.returncode, first) == (0, "old")
+        assert len(numbers(rows, "delta_bleu")) == 30
+    else:
+        assert done.returncode == 1
+        assert done.stderr.startswith("refless: standard output: ")
+        assert not re.search("Traceback|Exception", done.stderr)
 
 
 def test_control_c_exits_with_130_and_no_traceback():
@@ -248,6 +313,13 @@ def test_one_entry_a_row_where_raters_share_a_text(capsys):
     np.testing.assert_array_equal(found[0], model.leave_one_out())
 
 
+def test_no_more_than_all_rated_texts_are_explained(capsys):
+    assert score("--explain", 10**12, "--json", "--tau", 0.08) == 0
+    found = json.loads(capsys.readouterr().out)["predictions"]
+    nearest = (kernel("bleu.char", MINE, TRAIN) > 0).sum(axis=1)
+    assert [len(row["nearest"]) for row in found] == nearest.tolist()
+
+
 @pytest.mark.parametrize("settings", [{}, {"kernel": "rouge_l.plain", "min_neighbors": 2}])
 def test_settings_reach_the_model_and_its_file_gives_the_same_bytes(settings, capsys):
     told = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
@@ -327,6 +399,16 @@ def test_a_network_is_trained_and_rates(capsys, monkeypatch):
     assert "squared error" in said.err
 
 
+@needs_torch
+def test_the_network_that_comes_along_says_what_it_is_worth(capsys):
+    table("mine.jsonl", text=["there is a hotel"], mr=["inform(type=hotel)"])
+    assert main(["qe", "--outputs", "mine.jsonl"]) == 0
+    worth, said = load_model(shipped_model()).about["worth"], capsys.readouterr().err
+    for number in (worth["mse"], worth["mse_of_the_mean"]):
+        assert f"{number:.3f}" in said
+        assert f"{number:.3f}" in str(qe.__doc__)
+
+
 OUTPUTS = ["the cat sat on the mat today", "there is a dog in the yard"]
 REFERENCES = [["the cat sat on a mat", "no cat was there"], ["a dog is in the yard"]]
 WEIGHTS = [[0.5, 1.0], [0.5]]
@@ -382,6 +464,13 @@ def test_without_ids_outputs_are_numbered(capsys):
     assert main(told) == 0
     expected = corpus_delta_bleu(OUTPUTS, REFERENCES, [[1.0, 1.0], [1.0]], rule="smooth")
     assert json.loads(capsys.readouterr().out)["score"] == pytest.approx(100 * expected)
+
+
+def test_a_short_text_that_is_its_reference_has_the_best_score(capsys):
+    references = "id\ttext\tweight\nx0\ta b c\t1\nx1\tyes\t0.5\n"
+    assert delta_bleu(outputs="id\ttext\nx0\ta b c\nx1\tyes\n", references=references) == 0
+    rows = [row.split("\t") for row in capsys.readouterr().out.splitlines()[1:]]
+    assert [float(row[2]) for row in rows] == [100, 100]
 
 
 def test_an_empty_reference_has_no_words(capsys):

@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 
-from refless.cli import build_parser
+from refless.cli import COMMANDS, build_parser
 from refless.report.catalogue import catalogue
 from tests.conftest import ROOT
 
@@ -80,6 +80,35 @@ def shell_words(line: str) -> Iterator[list[str]]:
 def test_commands_can_be_typed(page):
     for words, begun in commands(page):
         assert fault(words, begun) == "", words
+
+
+def test_no_example_writes_where_another_reads():
+    """So that whoever types them as they stand loses nothing."""
+    helps = [str(run.__doc__) for run in COMMANDS]
+    examples = [
+        words
+        for line in re.findall(r"(?m)^ *refless .*$", "\n".join(helps))
+        for words in shell_words(line)
+    ]
+    examples += [words for page in PAGES for words, begun in commands(page) if not begun]
+    examples += [
+        shlex.split(line)
+        for page in PAGES
+        for line in re.findall(r"(?m)^next: (refless .*)$", text_of(page))
+    ]
+    read, written = set(), set()
+    for words in examples:
+        if words[0] == "refless":
+            arguments = build_parser().parse_args(words[1:])
+            read |= {
+                getattr(arguments, "outputs", None),
+                *(getattr(arguments, "ratings", None) or []),
+            }
+            written |= {arguments.out}
+    assert len(examples) > 40
+    assert {"rated.tsv", "mine.tsv"} <= read
+    assert {"predicted.tsv", "rated.model"} <= written
+    assert (read & written) - {None} == set()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What every job shares: exit codes, messages for users, logs, and a tidy end."""
 
+import ast
 import logging
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from refless.errors import FormatError
 from refless.job import job
+from tests.conftest import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +77,19 @@ def test_an_unknown_error_keeps_its_traceback(tmp_path):
     with pytest.raises(ZeroDivisionError, match="a bug"), job(told(log)):
         raise ZeroDivisionError("a bug")
     assert "Traceback" in log.read_text()
+
+
+def test_a_job_that_dies_in_its_imports_has_a_log():
+    """So they come after the log is open, and the log itself needs nothing heavy."""
+    for path in (ROOT / "workflow/scripts").glob("*.py"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        first = [f"{one.module}" for one in body if isinstance(one, ast.ImportFrom)]
+        first += [a.name for one in body if isinstance(one, ast.Import) for a in one.names]
+        assert {name.split(".")[0] for name in first} <= {*sys.stdlib_module_names, "refless"}, path
+        assert [name for name in first if name.startswith("refless")] == ["refless.job"], path
+    script = "import sys, refless.job; print({'numpy', 'pandas', 'numba'} & set(sys.modules))"
+    call = [sys.executable, "-c", script]
+    assert subprocess.run(call, capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
 def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path):

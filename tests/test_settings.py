@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -56,18 +57,43 @@ def test_a_data_set_of_ones_own_needs_three_lines():
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        *("kernels", "mirror", "network", "data.nem.options", "data.nem.skip_kernels"),
+        *("data.nem.name", f"{MODELS}.bleu.taus", "comparison.networks", "data.mine.experiments"),
+    ],
+)
+def test_what_is_empty_has_its_default(path):
+    config = changed("data.mine", MINE)
+    *above, last = path.split(".")
+    absent = copy.deepcopy(config)
+    reduce(dict.__getitem__, above, absent).pop(last, None)
+    assert read_settings(changed(path, None, config)) == read_settings(absent)
+
+
+def test_a_tilde_is_the_home(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    mine = {**MINE, "files": {"path": "~/mine.tsv"}}
+    assert (
+        read_settings(changed("data.mine", mine)).data["mine"].files["path"] == "/home/me/mine.tsv"
+    )
+
+
+@pytest.mark.parametrize(
     ("path", "value", "named"),
     [
-        ("colour", "red", "colour"),
+        *((name, value, name) for name, value in (("colour", "red"), ("kernls", None))),
         ("bleu_neighbors.max_share", float("nan"), "bleu_neighbors.max_share"),
         (f"{MODELS}.bleu.tau", 1.5, f"{MODELS}.bleu.tau"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], f"{MODELS}.bleu.kernels.0"),
+        (f"{MODELS}.rouge.kernels", ["embedding.__main__"], f"{MODELS}.rouge.kernels.0"),
         (f"{MODELS}.bleu.kernels", ["bleu.char", "bleu.char"], "bleu.char"),
         (f"{MODELS}.bleu.kernels", ["meteor.nltk39"], "meteor.nltk39"),
         (f"{MODELS}.rouge.kernels", ["bleu.word"], "bleu.word"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "bleu.chars"),
         (f"{MODELS}.Bleu", {"tau": 0.1, "kernels": ["bleu.char"]}, "Bleu"),
         ("rnn_qe.device", "CPU 1", "rnn_qe.device"),
+        ("rnn_qe.seed", 2**63, "rnn_qe.seed"),
         ("data.mine", {**MINE, "loader": "tabel"}, "data.mine.loader"),
         ("data.mine", {**MINE, "files": {}}, "data.mine.files"),
         ("data.mine", {**MINE, "files": {"path": "{x}.tsv"}}, "data.mine.files.path"),

@@ -156,12 +156,13 @@ def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
     assert len(own.ratings) == 5
 
 
-def test_files_and_folders_make_one_table(tmp_path):
+def test_files_and_folders_make_one_table(tmp_path, caplog):
     write(tmp_path / "2.csv", "text,rater,quality,system\nb,bob,2,s\nc,bob,1,s\n")
     write(tmp_path / "1.tsv", "text\tquality\trater\tsystem\nb\t4\tann\ts\n")
     for name in ("._x.jsonl", "readme.md", "notes.txt"):
         write(tmp_path / name, "no ratings")
     own = read_ratings([tmp_path, tmp_path / "2.csv"])
+    assert caplog.messages == [f"{tmp_path}: not read: notes.txt, readme.md"]
     assert own.texts[["text", "quality"]].to_numpy().tolist() == [["b", 3], ["c", 1]]
     assert [Path(file.path).name for file, _ in own.where] == ["1.tsv", "2.csv"]
     write(tmp_path / "3.csv", "text,quality\nd,1\n")
@@ -183,7 +184,10 @@ BAD = [  # name, content, line, columns that are named
     ("x.csv", "text,quality\nb,2\n\n\na,1,2\n", 5, ["row"]),
     ("x.csv", 'text,quality\n"a\nb",x\n"c",1\n', 2, ["quality"]),
     ("x.csv", b"text,quality\nb,2\n\xff,1\n", 3, []),
-    ("x.csv", "text;quality\na;1\n", None, ["quality"]),
+    ("x.csv", "text;quality\na;1\n", None, ["';'"]),
+    ("no ending", "text,quality\na,1\n", None, ["','"]),
+    ("x.csv", "text,quality\na,1e101\nb,2\n", 2, ["1e+100"]),
+    ("x.jsonl", objects(f'{{"text": "t", "quality": {10**400}}}'), 2, ["1e+100"]),
     ("x.tsv", 'text\tquality\n"a\tb"\t1\n', 2, ["row"]),
     ("x.csv", "text,text,quality\na,b,1\n", None, ["text"]),
     ("x.csv", "text,quality,references\na,1,[b\n", 2, ["references"]),
@@ -227,6 +231,13 @@ def test_all_faults_come_at_once_one_line_each(tmp_path):
     places = ("1202: score_x: 1", "1202: quality: 2", "1205: rater: 1")
     for line, place in zip(rest, places, strict=True):
         assert f"{path}:{place} of 1,204" in line
+
+
+def test_fields_may_be_long_where_a_c_long_has_32_bits(tmp_path, monkeypatch):
+    limits: list[int] = []
+    monkeypatch.setattr("refless.data.rows.csv.field_size_limit", limits.append)
+    read_texts(write(tmp_path / "x.csv", "text\na\n"))
+    assert 2**24 < max(limits) < 2**31
 
 
 def test_plain_lines_are_texts(tmp_path):

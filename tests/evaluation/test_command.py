@@ -1,7 +1,11 @@
 """`refless compare` from a file to its answer and its files."""
 
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +13,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.cli import main
+from refless.cli import build_parser, main
+from refless.errors import OutputError
 from refless.evaluation.evaluate import COLUMNS
 from refless.evaluation.predict import TRIVIAL
 from refless.evaluation.report import FILES
@@ -80,6 +85,42 @@ def test_same_input_same_bytes_and_no_text_in_them(tmp_path):
     for content in found[0].values():
         assert b"lovely" not in content
         assert str(tmp_path).encode() not in content
+
+
+def test_the_answer_comes_before_its_files(tmp_path, monkeypatch, capsys):
+    def fail(*_: object) -> None:
+        raise OutputError("no space", path="out", remedy="make room")
+
+    ratings = write(tmp_path / "predicted.tsv", rows(90, score_judge=False))
+    monkeypatch.setattr("refless.evaluation.report.write_together", fail)
+    monkeypatch.chdir(tmp_path)
+    told = "--kernel", "bleu.char", "--repeats", 1, "--ratings-format", "jsonl"
+    assert compare(Path(ratings.name), "--out", "out", *told) == 1
+    printed = capsys.readouterr()
+    assert "new systems: " in printed.out
+    assert printed.err.endswith("make room\n")
+    # the next command takes no file's place
+    (command,) = re.findall(r"(?m)^next.*: refless (.*)$", printed.err)
+    arguments = build_parser().parse_args(shlex.split(command))
+    assert arguments.out not in {arguments.outputs, *arguments.ratings}
+
+
+@pytest.mark.parametrize("name", ["file", "file/out", "-", ""])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch, name):
+    monkeypatch.delattr("refless.evaluation.evaluate.compare")
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    ratings = write(tmp_path / "rated.jsonl", rows(60))
+    assert compare(ratings, "--out", name) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "rated.jsonl"]
+
+
+def test_figures_need_nothing_of_a_notebook():
+    """Whichever module comes first; matplotlib refuses a backend that is not installed."""
+    call = [sys.executable, "-c", "import refless.report.figures_delta_bleu"]
+    backend = {"MPLBACKEND": "module://matplotlib_inline.no_such_backend"}
+    for name in (*backend.values(), "no_such_backend"):
+        subprocess.run(call, env={**os.environ, "MPLBACKEND": name}, check=True)
 
 
 def test_the_page_is_whole_and_asks_for_nothing(made):

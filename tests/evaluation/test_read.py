@@ -36,7 +36,7 @@ def test_everything_that_a_row_has(rated):
     assert rated.in_unit(rated.quality)[0] == pytest.approx(first["quality"])
     assert "abcd"[rated.system[0]] == first["system"][0]
     assert rated.references[0] == first["references"]
-    assert rated.scores["score_judge"][0] == first["score_judge"]
+    assert rated.scores["score_judge"][0] == first["score_judge"] / 8  # a power of two
     assert len(np.unique(rated.context)) == len(np.unique(rated.group)) == 30
 
 
@@ -44,6 +44,18 @@ def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path):
     given = [{"text": "", "quality": 0.5}, {"text": "nobody", "quality": None}]
     rated = read(tmp_path, given + texts())
     assert (rated.texts[0], len(rated), rated.rows[:2].tolist()) == ("", 25, [1, 3])
+
+
+def test_a_score_counts_on_any_scale(tmp_path):
+    """Squares of likelihoods of long texts would be 0."""
+    score, found = [0.5, -0.25, 3.0, None], []
+    for unit in (1.0, 2.0**-700, 2.0**300):
+        values = [one and one * unit for one in score]
+        found.append(read(tmp_path, texts(score_x=values)).scores["score_x"])
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    assert not np.any(read(tmp_path, texts(score_x=[0, None])).scores["score_x"] > 0)
+    assert np.isnan(read(tmp_path, texts(score_x=[None])).scores["score_x"]).all()
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,16 @@ def test_how_many_references_there_are(cell, number, without):
     )
 
 
+@pytest.mark.parametrize(("quality", "threshold"), [(0.7, "w>=0.4"), (0.6, "w>=0.2")])
+def test_a_weight_at_the_threshold_reaches_it_whatever_its_last_bit_is(quality, threshold):
+    table = answered({"human": [quality, quality], "alpha": [0, 0], "beta": [0, 0]})
+    counted = Counted(read_dialogues(table), 2)
+    assert counted.references(Cell("bleu", threshold)) == (1, 0)
+    middle = answered({"human": [np.nextafter(0.5, 1)] * 2, "alpha": [0, 0], "beta": [0, 0]})
+    counted = Counted(read_dialogues(middle), 2)
+    assert counted.references(Cell("delta_bleu")) == (1, 1)  # without a good one
+
+
 CELLS = [
     *table_cells(),
     Cell("delta_bleu", "w>=0.2", tokens="blanks", rule="signed"),
@@ -249,6 +259,9 @@ def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch):
     np.testing.assert_array_equal(one[1], two[1])
     with pytest.raises(SettingError, match="a unit of 13 contexts"):
         observations(counted, CELLS, again, 13, 3)
+    for elsewhere in (again - 12, again + 1):
+        with pytest.raises(SettingError, match="contexts"):
+            observations(counted, CELLS, elsewhere, 4, 3)
 
 
 def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are():

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
-from refless.kernels import bertscore, embedding, encoder, kernel
+from refless.kernels import bertscore, embedding, encoder, entry, kernel
 
 
 def lacks(*packages: str) -> str:
@@ -269,6 +269,9 @@ def test_models_come_by_name_or_from_the_hub(tiny, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     monkeypatch.setenv("REFLESS_MODELS", str(tiny.parent))
     assert encoder.find("bertscore.tiny") == tiny
+    monkeypatch.setenv("HOME", str(tiny.parents[1]))
+    monkeypatch.setenv("REFLESS_MODELS", f"~/{tiny.parent.name}")
+    assert encoder.find("bertscore.tiny") == tiny
     monkeypatch.delenv("REFLESS_MODELS")
     assert encoder.find("bertscore.some-model") == tiny
     assert encoder.find("bertscore.roberta-large") == tiny
@@ -276,6 +279,20 @@ def test_models_come_by_name_or_from_the_hub(tiny, monkeypatch):
         encoder.find("bertscore.nowhere")
     revision = encoder.MODELS["roberta-large"].revision
     assert asked == [("some-model", None), ("roberta-large", revision), ("nowhere", None)]
+
+
+@pytest.mark.parametrize("model", ["__main__", ".", "..", "-x", "_x", "a/b", ""])
+@pytest.mark.parametrize("family", ["bertscore", "embedding"])
+def test_what_no_model_can_be_called_is_refused(family, model, monkeypatch, tmp_path):
+    monkeypatch.setenv("REFLESS_MODELS", str(tmp_path))
+    for refused in (entry, encoder.find, encoder.model_name):
+        with pytest.raises(KernelError, match="no kernel"):
+            refused(f"{family}.{model}")
+
+
+@pytest.mark.parametrize("module", ["__main__", "sys", "numpy", "json"])
+def test_a_module_is_no_model(module):
+    assert encoder.in_package(module) is None
 
 
 @needs_torch

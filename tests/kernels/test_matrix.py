@@ -142,24 +142,37 @@ def test_progress_rises_to_the_number_of_candidates():
     assert seen[-1] == len(x)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"quality": [1.0]},
-        {"exclude": [0]},
-        {"candidates": "abc"},
-        {"training": ["abc", None]},
-        {"threads": 0},
-        {"layer": 3},
-        {"name": "rouge.l"},
-    ],
-)
-def test_wrong_arguments_are_refused(arguments):
+NAN = float("nan")
+GIVEN = {
+    neighbor_sums: {"quality": [1.0, 0.5], "taus": [0.1]},
+    group_sums: {"quality": [1.0, 0.5], "taus": [0.1], "groups": [[0, 1]]},
+    nearest: {"number": 2},
+}
+FAULTS = [
+    *((neighbor_sums, "quality", bad) for bad in ([1.0], [[1.0, 0.5]], ["a", "b"])),
+    *((neighbor_sums, "taus", bad) for bad in ([NAN], [[0.1]], 0.1, ["a"])),
+    *((neighbor_sums, "exclude", bad) for bad in ([0], [0, 2], [0, -2], [0.0, NAN], ["0", "1"])),
+    (neighbor_sums, "candidates", "abc"),
+    (neighbor_sums, "training", ["abc", None]),
+    (neighbor_sums, "threads", 0),
+    (neighbor_sums, "layer", 3),
+    (neighbor_sums, "name", "rouge.l"),
+    *((group_sums, "taus", bad) for bad in ([], [NAN], [0.2, 0.1], [[0.1]])),
+    *((group_sums, "groups", bad) for bad in ([], [[0]], [[0, -2]], [[0.0, NAN]], [[[0, 1]]])),
+    (group_sums, "quality", [1.0]),
+    *((nearest, "number", bad) for bad in (0, -1, 2.5, NAN)),
+    *((nearest, "exclude", bad) for bad in ([2, 0], [-2, 0], [0.5, 0])),
+]
+
+
+@pytest.mark.parametrize(("function", "name", "bad"), FAULTS)
+def test_wrong_arguments_are_refused(function, name, bad):
+    """Compiled code would read or write outside of its arrays."""
     right = {"candidates": ["some text", "more text"], "training": ["some text", "more text"]}
-    right |= {"name": "bleu.char", "quality": [1.0, 0.5], "taus": [0.1]}
-    neighbor_sums(**right)
+    right |= {"name": "bleu.char", **GIVEN[function]}
+    function(**right)
     with pytest.raises(KernelError):
-        neighbor_sums(**{**right, **arguments})
+        function(**{**right, name: bad})
 
 
 def test_threads_follow_what_snakemake_grants(monkeypatch):

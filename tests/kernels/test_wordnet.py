@@ -11,7 +11,7 @@ import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from refless.errors import KernelError
-from refless.kernels.wordnet import WordNet, find
+from refless.kernels.wordnet import WordNet, content_sum, find
 
 # part: sets of synonyms
 SENSES = {
@@ -79,6 +79,23 @@ def test_places(tmp_path, monkeypatch):
     assert find(downloaded) == downloaded
     with pytest.raises(KernelError, match=str(tmp_path)):
         find(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("REFLESS_WORDNET", "~/own/wordnet.zip")
+    assert find() == own
+
+
+def test_unpacked_it_is_the_same(tmp_path, monkeypatch):
+    packed = write(tmp_path)
+    shutil.unpack_archive(packed, tmp_path / "data/corpora")
+    unpacked = tmp_path / "data/corpora/wordnet"
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "data")])
+    monkeypatch.delenv("REFLESS_WORDNET", raising=False)
+    assert find() == find(unpacked) == unpacked
+    assert content_sum(unpacked) == content_sum(packed)
+    assert WordNet(unpacked).synonyms("cat") == WordNet(packed).synonyms("cat")
+    (unpacked / "verb.exc").unlink()
+    with pytest.raises(KernelError, match=r"verb\.exc"):
+        WordNet(unpacked)
 
 
 def test_the_real_wordnet_against_nltk(mirror, tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from refless.models.delta_bleu import (
     corpus_delta_bleu,
     described,
     of_items,
+    scores,
     smoothed_scores,
 )
 
@@ -99,6 +100,31 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order, rules):
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
 
 
+@settings(max_examples=60, deadline=None)
+@given(weighted(), st.sampled_from([("zero", "none"), ("smooth", "exp")]))
+def test_a_sentence_has_the_order_that_it_has(case, rules):
+    """With weights 1, and where something matches, the score is that of sacrebleu's sentences."""
+    hypotheses, references, _ = case
+    each = of_items(hypotheses, references, [[1.0] * len(own) for own in references], 4)
+    ours = scores(each, rules[0], effective_order=True)
+    metric = sacrebleu.BLEU(tokenize="none", smooth_method=rules[1], effective_order=True)
+    for text, own, score in zip(hypotheses, references, ours, strict=True):
+        theirs = metric.sentence_score(text, own)
+        if any(theirs.counts):
+            assert score == pytest.approx(theirs.score / 100, abs=1e-12)
+    if rules[0] == "zero":
+        assert (scores(each[[0]] * 0, "zero", effective_order=True) == 0).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_short_text_that_is_its_reference_has_its_weight(rule):
+    each = of_items(["a b c", "a", ""], [["a b c", "x"], ["a"], ["a"]], [[1, 0.5], [1], [1]], 4)
+    assert scores(each, rule, effective_order=True).tolist() == pytest.approx([1, 1, 0])
+    bad = of_items(["a b c"], [["a b c", "x"]], [[-0.5, 1]], 4)
+    if rule == "signed":
+        assert scores(bad, rule, effective_order=True) == pytest.approx(-0.5)
+
+
 def test_precisions_are_shares_whatever_the_weights_are():
     found = described(of_items(["the cat dog x"], [["the cat dog"]], [[0.2]], 4)[0])
     assert found["precisions"] == pytest.approx([75, 200 / 3, 50, 0])
@@ -143,13 +169,38 @@ def test_leaving_an_owner_out_is_counting_without_them(data):
         ((["a"], [[]], [[]]), "item 0"),
         ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), "item 1 .* above 0"),
         *(((["a"], [["a", "b"]], [[1, bad]]), "item 0") for bad in (np.nan, 1.5, -1.1)),
-        ((["a"], [["a"]], [[1]], 0), "max_order"),
+        *(((["a"], [["a"]], [[1]], order), "max_order") for order in (0, 1.5)),
         ((["a"], [["a"]], [[1]], 1, "clip"), "unknown rule 'clip'"),
     ],
 )
 def test_bad_input_is_named(arguments, named):
     with pytest.raises(SettingError, match=named):
         corpus_delta_bleu(*arguments)
+
+
+@pytest.mark.parametrize("of", ["hypotheses", "references"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *({"text": [text, 0]} for text in (-1, 2, 0.5)),
+        *({"item": [0, item]} for item in (-1, 0.5)),
+        *({"owner": [owner, 0]} for owner in (-2, float("nan"))),
+        *({name: [0]} for name in Rows._fields),
+    ],
+)
+def test_rows_of_nothing_are_refused(of, fault):
+    """Compiled code would read outside of its arrays."""
+    right = Rows(*np.zeros((3, 2), np.int64))
+    rows = {"hypotheses": right, "references": right}
+    counted, weight = Texts(["a b", "b c"], 2), np.ones(2)
+    counted.statistics(**rows, weight=weight)
+    (name, column), *_ = fault.items()
+    with pytest.raises(SettingError):
+        counted.statistics(
+            **{**rows, of: right._replace(**{name: np.array(column)})}, weight=weight
+        )
+    with pytest.raises(SettingError):
+        counted.statistics(**rows, weight=weight[:1])
 
 
 @pytest.mark.parametrize("order", [2, 4])

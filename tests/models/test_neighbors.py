@@ -18,6 +18,7 @@ from refless.kernels import kernel
 from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import load, save, signature_line
+from refless.store import sealed
 from tests.workflow.small_data import sentences
 
 NAN = float("nan")
@@ -192,6 +193,41 @@ def test_what_is_no_whole_model_is_refused(tmp_path):
             load(path)
     with pytest.raises(FormatError):
         load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": 3},
+        {"tau": None},
+        *({"model": change} for change in ({"weights": "distance"}, {"min_neighbors": "5"})),
+        *({"model": {name: None}} for name in ("kernel", "tau", "max_share", "options")),
+    ],
+)
+def test_a_model_of_another_version_is_refused(change, tmp_path):
+    """A setting more or less, or of another kind: none has a default here."""
+    path = tmp_path / "m"
+    save(fitted(), path)
+    file = sealed.read(path)
+    facts = file.about["facts"]
+    for name, other in change.items():
+        new = {**facts[name], **other} if isinstance(other, dict) else other
+        if isinstance(new, dict):
+            new = {key: value for key, value in new.items() if value is not None}
+        facts[name] = new
+    sealed.write(path, file.content, facts)
+    with pytest.raises(FormatError, match="refless fit"):
+        load(path)
+
+
+def test_a_model_of_other_columns_is_refused(tmp_path):
+    path = tmp_path / "m"
+    save(fitted(), path)
+    file = sealed.read(path)
+    for table in (file.content[["text"]], file.content.assign(system="s")):
+        sealed.write(path, table, file.about["facts"])
+        with pytest.raises(FormatError, match="refless fit"):
+            load(path)
 
 
 def test_the_signature_hangs_on_texts_ratings_and_order():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from refless.errors import SettingError
 from refless.models.rnn_qe.statistics import scale_statistics, weighted_pearson
 from refless.statistics import (
     Estimate,
@@ -102,6 +103,34 @@ def test_both_are_drawn_by_one_row_each():
     assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(of, 100, 5)]))
     # missed where the unit or the text is
     assert (weights == 0).mean() == pytest.approx(1 - (1 - np.exp(-1)) ** 2, abs=0.03)
+
+
+FOUR, DRAWS = np.arange(4.0), np.ones((2, 4), np.int32)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        (FOUR, FOUR[:3], DRAWS),
+        (FOUR, FOUR, DRAWS[0]),
+        (FOUR, FOUR, DRAWS[:, :3]),
+        *((FOUR, FOUR, DRAWS, np.array([0, 1, 2, last])) for last in (4, -1, 0.5)),
+        (FOUR, FOUR, DRAWS, np.arange(3)),
+    ],
+)
+def test_pairs_of_no_candidate_are_refused(pairs):
+    """Compiled code would read outside of its arrays."""
+    assert weighted_spearman(FOUR, FOUR, DRAWS).tolist() == [1, 1]
+    with pytest.raises(SettingError):
+        weighted_spearman(*pairs)
+
+
+def test_rows_that_do_not_fit_are_refused():
+    x = np.array([FOUR, FOUR])
+    assert kendall_rows(x, x).tolist() == [1, 1]
+    for y in (x[:, :3], x[:1], x[0]):
+        with pytest.raises(SettingError):
+            kendall_rows(x, y)
 
 
 SCALE = np.arange(1, 6.25, 0.5)

@@ -4,7 +4,9 @@ what lies there; or it is refused by name. And the code that a job hangs on."""
 import ast
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 from refless.errors import FormatError, OutputError, ReflessError, StaleError
 from refless.kernels._compiled import compiled
 from refless.store import code, sealed
-from refless.store.files import whole_file, write_text, write_together
+from refless.store.files import require_writable, whole_file, write_text, write_together
 from refless.store.tables import table_text
 
 
@@ -66,6 +68,58 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, monkeypatch, obstacle
     assert caught.value.remedy
     assert not path.is_file()
     assert [p for p in tmp_path.rglob("*") if "partial" in p.name] == []
+
+
+def test_a_link_and_the_mode_of_a_file_stay(tmp_path):
+    path, link = tmp_path / "mine", tmp_path / "link.csv"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path.name)
+    with whole_file(link) as partial:
+        assert partial.stat().st_mode & 0o7 == 0  # while it is written
+        partial.write_text("new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert names(tmp_path) == ["link.csv", "mine"]
+    write(tmp_path / ("n" * 240))  # about as long as names can be
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """As a user who may not write everywhere sees it: also where root runs the tests."""
+    is_root = os.geteuid() == 0
+    with TemporaryDirectory() as name:
+        if is_root:
+            os.chown(name, 65534, 65534)
+            os.seteuid(65534)
+        yield Path(name)
+        (Path(name) / "sealed").chmod(0o700)
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize(
+    "name", ["folder", "file/a.csv", "pipe", "read-only", "sealed/deep/a.csv", "loop", "n" * 256]
+)
+def test_what_cannot_be_written_is_refused_before_the_work(folder, name):
+    for one in ("folder", "sealed"):
+        (folder / one).mkdir()
+    for one in ("file", "read-only"):
+        (folder / one).write_text("old")
+    os.mkfifo(folder / "pipe")
+    (folder / "loop").symlink_to("loop")
+    (folder / "read-only").chmod(0o400)
+    (folder / "sealed").chmod(0o500)
+    before = names(folder)
+    for refuse in (require_writable, write):
+        with pytest.raises(OutputError) as caught:
+            refuse(folder / name)
+        assert caught.value.path == str(folder / name)
+    require_writable(folder / "more" / "a.csv")
+    assert names(folder) == before
+    assert (folder / "read-only").read_text() == "old"
+    assert (folder / "pipe").is_fifo()
 
 
 @pytest.mark.parametrize("obstacle", [0, 1])
@@ -224,6 +278,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("models/b.py", "What it does", "How", False),
         ("models/b.py", "# why", "# because", False),
         ("models/b.py", '"no"', '"never"', False),
+        ("models/b.py", "ValueError", "KeyError", True),
+        ("models/b.py", '("no")', "", False),
         ("models/b.py", "\n\ndef", "\n\n\ndef", False),
         ("models/other.py", "1", "2", False),
         ("errors.py", "other", "b", False),

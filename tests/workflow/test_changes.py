@@ -168,7 +168,8 @@ def test_a_module_of_another_workflow(fresh, tmp_path):
         encoding="utf-8",
     )
     (project.path / "theirs.yaml").write_text(
-        "ours: {network: false, data: {mine: {options: {scale: [0, 9]}}}}\n", encoding="utf-8"
+        "ours: {network: false, comparison: , data: {mine: {options: {scale: [0, 9]}}}}\n",
+        encoding="utf-8",
     )
     told = ["--configfile", "theirs.yaml", "--"]
     assert project.planned(*told, "ours_all")["ours_bleu_neighbors_table1"] == 1

@@ -28,8 +28,8 @@ def lacking(kernel: str) -> str | None:
 def folder_of(model: str, places: Places) -> Path | None:
     """The folder in which a model lies on disk or in a package; None if there is none."""
     folders = [root / "models" / model for root in (places.data, *places.folders)]
-    if models := os.environ.get("REFLESS_MODELS"):
-        folders.append(Path(models) / model)
+    if named := encoder.named_folder(model):
+        folders.append(named)
     return next(filter(encoder.is_model, folders), None) or encoder.in_package(model)
 
 

@@ -5,7 +5,11 @@ Stage: none. A script is thin: it hands what Snakemake gave it to one function o
     from refless.job import job
 
     with job(snakemake):
+        from refless.kernels import kernel
         ...
+
+and imports what it needs inside, so that the log has it if that fails. So nothing heavy is imported
+here.
 """
 
 import logging
@@ -19,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from refless.errors import ReflessError
-from refless.store import sealed
 from refless.store.files import writing
 
 
@@ -47,6 +50,8 @@ def job(snakemake: Any) -> Iterator[None]:
         force=True,
     )
     try:
+        from refless.store import sealed
+
         with sealed.given(map(str, getattr(snakemake, "input", ()))):
             yield
         if not sys.stderr.isatty():

@@ -47,7 +47,8 @@ def whole_config():
         # in its place, since jobs look there as well
         update_config(config, typed(workflow.config_settings.config))
     found = load_configfile(ROOT / "config/config.yaml")
-    update_config(found, config)
+    # an empty section sets nothing
+    update_config(found, {name: own for name, own in config.items() if own is not None})
     return found
 
 

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from refless.data.fetch import verified
-from refless.data.places import WORDNET
-from refless.data.task import read_task
-from refless.experiments.comparison import compare_task
 from refless.job import job
 
 with job(snakemake):
+    from refless.data.fetch import verified
+    from refless.data.places import WORDNET
+    from refless.data.task import read_task
+    from refless.experiments.comparison import compare_task
+
     params = snakemake.params
     for options in params.options.values():
         if "wordnet" in options:

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
-from refless.experiments.bleu_neighbors.curves import write_data_size_curve
 from refless.job import job
 
 with job(snakemake):
+    from refless.data.task import read_task
+    from refless.experiments.bleu_neighbors.curves import write_data_size_curve
+
     write_data_size_curve(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from refless.data.fetch import verified
-from refless.data.places import WORDNET
-from refless.data.task import read_task
-from refless.experiments.bleu_neighbors.matrices import write_kernel
 from refless.job import job
 
 with job(snakemake):
+    from refless.data.fetch import verified
+    from refless.data.places import WORDNET
+    from refless.data.task import read_task
+    from refless.experiments.bleu_neighbors.matrices import write_kernel
+
     name, options = snakemake.wildcards.kernel, dict(snakemake.params.options)
     if "wordnet" in options:
         verified({WORDNET: options["wordnet"]})

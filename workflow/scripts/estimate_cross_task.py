@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
-from refless.experiments.bleu_neighbors.table2 import write_cross_estimates
 from refless.job import job
 
 with job(snakemake):
+    from refless.data.task import read_task
+    from refless.experiments.bleu_neighbors.table2 import write_cross_estimates
+
     source, target = (
         read_task(Path(ratings[0]).parent, whole=True)
         for ratings in (snakemake.input.source, snakemake.input.target)

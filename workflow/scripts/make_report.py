@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from refless.job import job
-from refless.report.catalogue import catalogue
-from refless.report.fill import filled, of_settings, read_numbers, section
-from refless.report.page import make_report
 
 with job(snakemake):
+    from refless.report.catalogue import catalogue
+    from refless.report.fill import filled, of_settings, read_numbers, section
+    from refless.report.page import make_report
+
     files, params = snakemake.input, snakemake.params
     results = Path(snakemake.output.page).parent
     text = section(Path(files.readme).read_text("utf-8"), "What was found")

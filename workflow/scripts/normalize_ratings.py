@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from refless.data import sources
-from refless.data.fetch import verified
-from refless.data.task import write_task
 from refless.job import job
 
 with job(snakemake):
+    from refless.data import sources
+    from refless.data.fetch import verified
+    from refless.data.task import write_task
+
     params, raw = snakemake.params, list(snakemake.input)
     files = params.entry["files"]
     sums = verified(dict(zip(files.values(), raw, strict=True)))

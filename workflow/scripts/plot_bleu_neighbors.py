@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors import curves
-from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.job import job
-from refless.report import figures
 
 with job(snakemake):
+    from refless.experiments.bleu_neighbors import curves
+    from refless.experiments.bleu_neighbors.neighbors import read_predicted
+    from refless.report import figures
+
     files, params, path = snakemake.input, snakemake.params, Path(snakemake.output[0])
     limits, looks = params.thresholds, params.looks
     folders = dict.fromkeys(Path(text).parent for text in files.ratings)

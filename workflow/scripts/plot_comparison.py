@@ -1,11 +1,12 @@
 """Pearson's r of every method on every data set, by split. Stage: figure."""
 
 from refless.job import job
-from refless.report import figures
-from refless.report.figures_comparison import COLUMNS, comparison_figure
-from refless.report.tables import read_table
 
 with job(snakemake):
+    from refless.report import figures
+    from refless.report.figures_comparison import COLUMNS, comparison_figure
+    from refless.report.tables import read_table
+
     table = read_table(snakemake.input[0])[COLUMNS]
     dots = table[table["pearson"].notna()]
     figure = comparison_figure(dots, snakemake.params.looks)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
-from refless.errors import SettingError
-from refless.experiments.bleu_neighbors.essays import TEXT_COLUMNS, essay_estimates
 from refless.job import job
-from refless.store import sealed
 
 with job(snakemake):
+    from refless.data.task import read_task
+    from refless.errors import SettingError
+    from refless.experiments.bleu_neighbors.essays import TEXT_COLUMNS, essay_estimates
+    from refless.store import sealed
+
     if not snakemake.input.ratings:
         raise SettingError("no data set is used for essays", remedy="name it in its `experiments`")
     task = read_task(Path(snakemake.input.ratings[0]).parent, TEXT_COLUMNS, whole=True)

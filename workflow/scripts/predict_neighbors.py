@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
-from refless.experiments.bleu_neighbors.neighbors import write_neighbors
 from refless.job import job
 
 with job(snakemake):
+    from refless.data.task import read_task
+    from refless.experiments.bleu_neighbors.neighbors import write_neighbors
+
     write_neighbors(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
-from refless.experiments.delta_bleu.units import write_units
 from refless.job import job
 
 with job(snakemake):
+    from refless.data.task import read_task
+    from refless.experiments.delta_bleu.units import write_units
+
     task = read_task(Path(snakemake.input[0]).parent, ["context_id"], whole=True)
     settings = {**snakemake.params.settings, **snakemake.params.own}
     write_units(snakemake.output[0], task, settings)

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.baselines import write_outputs
 from refless.job import job
 
 with job(snakemake):
+    from refless.experiments.rnn_qe.baselines import write_outputs
+
     params, folders = snakemake.params, Path("results/ratings")
     write_outputs(
         snakemake.output.outputs,

@@ -4,11 +4,12 @@ import logging
 from pathlib import Path
 
 from refless.job import job
-from refless.report.fill import filled, read_numbers, with_settings
-from refless.shipping import ship
-from refless.store.files import write_text
 
 with job(snakemake):
+    from refless.report.fill import filled, read_numbers, with_settings
+    from refless.shipping import ship
+    from refless.store.files import write_text
+
     root = Path(snakemake.params.workflow)
     for path in ship(snakemake.params.digests, root / "resources/shipped"):
         logging.getLogger(__name__).info("%s", path)

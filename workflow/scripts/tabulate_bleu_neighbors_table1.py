@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.neighbors import read_predicted
-from refless.experiments.bleu_neighbors.table1 import section53, table1
-from refless.experiments.published import read_published
 from refless.job import job
-from refless.report.tables import publish
 
 with job(snakemake):
+    from refless.experiments.bleu_neighbors.neighbors import read_predicted
+    from refless.experiments.bleu_neighbors.table1 import section53, table1
+    from refless.experiments.published import read_published
+    from refless.report.tables import publish
+
     given, params = snakemake.input, snakemake.params
     path = Path(snakemake.output[0])
     tabulate = table1 if path.stem.endswith("table1") else section53

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.neighbors import read_predicted
-from refless.experiments.bleu_neighbors.table2 import read_pairs, table2
-from refless.experiments.published import read_published
 from refless.job import job
-from refless.report.tables import publish
 
 with job(snakemake):
+    from refless.experiments.bleu_neighbors.neighbors import read_predicted
+    from refless.experiments.bleu_neighbors.table2 import read_pairs, table2
+    from refless.experiments.published import read_published
+    from refless.report.tables import publish
+
     given, params = snakemake.input, snakemake.params
     limits = params.thresholds
     folders = dict.fromkeys(Path(path).parent for path in given.ratings)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.essays import table3
-from refless.experiments.published import read_published
 from refless.job import job
-from refless.report.tables import publish
-from refless.store import sealed
 
 with job(snakemake):
+    from refless.experiments.bleu_neighbors.essays import table3
+    from refless.experiments.published import read_published
+    from refless.report.tables import publish
+    from refless.store import sealed
+
     params, given = snakemake.params, snakemake.input
     files = [sealed.read(path) for path in given.estimates]
     published = read_published(given.published)

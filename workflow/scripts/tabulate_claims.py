@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.experiments.reproducibility.claims import claims_table
 from refless.job import job
-from refless.report.tables import publish, read_table
 
 with job(snakemake):
+    from refless.experiments.reproducibility.claims import claims_table
+    from refless.report.tables import publish, read_table
+
     params, paths = snakemake.params, map(Path, snakemake.input.tables)
     tables = {path.stem: read_table(path) for path in paths}
     table = claims_table(params.claims, tables, params.names)

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.experiments.comparison import comparison_table
 from refless.job import job
-from refless.report.tables import publish
 
 with job(snakemake):
+    from refless.experiments.comparison import comparison_table
+    from refless.report.tables import publish
+
     params = snakemake.params
     publish(
         "comparison",

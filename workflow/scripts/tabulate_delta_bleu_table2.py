@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from refless.experiments.delta_bleu.table2 import read_units, table2
-from refless.experiments.published import read_published
 from refless.job import job
-from refless.report.tables import publish
 
 with job(snakemake):
+    from refless.experiments.delta_bleu.table2 import read_units, table2
+    from refless.experiments.published import read_published
+    from refless.report.tables import publish
+
     params, given = snakemake.params, snakemake.input
     units = read_units(given.get("units", []))
     published = read_published(given.published)

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-import pandas as pd
-
-from refless.experiments.reproducibility.cells import CELLS, by_table, published_cells
 from refless.job import job
-from refless.report.catalogue import catalogue
-from refless.report.tables import publish, read_table
 
 with job(snakemake):
+    import pandas as pd
+
+    from refless.experiments.reproducibility.cells import CELLS, by_table, published_cells
+    from refless.report.catalogue import catalogue
+    from refless.report.tables import publish, read_table
+
     parts = []
     for path in map(Path, snakemake.input.tables):
         entry = catalogue()[path.stem]

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.tables import ASIDE, gather, tabulate
 from refless.job import job
-from refless.report.tables import publish
 
 with job(snakemake):
+    from refless.experiments.rnn_qe.tables import ASIDE, gather, tabulate
+    from refless.report.tables import publish
+
     files, params = snakemake.input, snakemake.params
     path, outputs = Path(snakemake.output[0]), next(iter(files.outputs), None)
     gathered = gather(outputs, params.predictions, params.untrained)

@@ -3,13 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-from refless.data.task import read_task
-from refless.evaluation.predict import trained_networks
-from refless.evaluation.read import rated_of
 from refless.job import job
 
 with job(snakemake):
-    # only here, so that a missing torch is one clear line
+    from refless.data.task import read_task
+    from refless.evaluation.predict import trained_networks
+    from refless.evaluation.read import rated_of
     from refless.machine import processor
     from refless.models.rnn_qe.saved import save_model
 

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.runs import write_predictions
 from refless.job import job
 
 with job(snakemake):
+    from refless.experiments.rnn_qe.runs import write_predictions
+
     params, folders = snakemake.params, Path("results/ratings")
     write_predictions(
         snakemake.output[0],

@@ -187,6 +187,29 @@ def test_files_that_are_no_models(tmp_path):
             load_model(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("settings", "arrays"),
+    [
+        *(({name: 9}, {}) for name in ("width", "networks", "meanings", "scale", "layers")),
+        *(({name: None}, {}) for name in ("width", "networks", "meanings", "scale")),
+        ({"networks": 4}, {}),
+        *(({}, {name: np.zeros(3)}) for name in ("0.head.0.bias", "0.text.words", "0.more")),
+        *(({}, {name: None}) for name in ("seen", "0.mr.words", "4.head.0.bias")),
+    ],
+)
+def test_a_model_of_another_version_is_refused(model, tmp_path, settings, arrays):
+    save_model(model, path := tmp_path / "m.npz")
+    file = sealed.read(path)
+    facts, content = dict(file.about["facts"]), {**file.content, **arrays}
+    facts["settings"] = {**facts["settings"], **settings}
+    for changed in (facts["settings"], content):
+        for name in [name for name, value in changed.items() if value is None]:
+            del changed[name]
+    sealed.write(path, content, facts)
+    with pytest.raises(FormatError, match="train-qe"):
+        load_model(path)
+
+
 RATES = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.666415500640869]
 """Ratings that the hand-written GRU gave, before the file was written anew."""
 

@@ -6,8 +6,8 @@ A command is a function, whose docstring is its help. Heavy imports stay inside 
 
 import argparse
 import inspect
+import io
 import logging
-import os
 import sys
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from refless.cli.delta_bleu import delta_bleu
 from refless.cli.neighbors import METHODS, NEIGHBORS, fit, score
 from refless.cli.networks import qe, train_qe
 from refless.data.own import NAMES
-from refless.data.rows import FORMATS
+from refless.data.rows import FORMATS, shorten
 from refless.errors import ReflessError
 
 OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {}
@@ -29,9 +29,11 @@ def _option(*names: str, key: str = "", **more: Any) -> None:
     OPTIONS[key or names[0]] = names, more
 
 
-def _whole(least: int, text: str) -> int:
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from {least} on")
+def _whole(least: int, most: int, text: str) -> int:
+    # of thousands of digits Python makes no number
+    if not text.isdecimal() or len(text) > 40 or not least <= int(text) <= most:
+        message = f"{shorten(text)} is no whole number from {least} to {most:,}"
+        raise argparse.ArgumentTypeError(message)
     return int(text)
 
 
@@ -51,7 +53,11 @@ def _column(text: str) -> tuple[str, str]:
 
 FILES = "Files: TSV, CSV, JSON Lines or array, by their ending; also gzipped; - is standard input."
 FLAG: Any = {"action": "store_const", "const": True}  # None where it is not given
-FROM_1: Any = {"type": partial(_whole, 1), "metavar": "N"}
+MOST = 2**63 - 1
+"""A larger seed torch refuses."""
+FROM_1: Any = {"type": partial(_whole, 1, MOST), "metavar": "N"}
+DRAWS: Any = {"type": partial(_whole, 1, 100_000), "metavar": "N"}  # they are kept in memory
+SEED: Any = {"type": partial(_whole, 0, MOST), "metavar": "N"}
 
 _option("--ratings", "--train", "--references", nargs="+", help="rated texts: files, or folders")
 _option("--ratings-format", choices=FORMATS[:-1], default="")
@@ -62,9 +68,9 @@ _option("--outputs-format", "--format", choices=FORMATS, default="")
 _option("--column", type=_column, action="append", default=[], help="NAME=YOURS, as text=response")
 _option("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="range of possible ratings")
 _option("--model", help="of refless fit, or of refless train-qe")
-_option("--out", help="a file (default: standard output)")
-_option("--out", key="--out:folder", help="a folder, for tables and a report")
-_option("--out", key="--out:model", help="the model's file")
+_option("--out", help="a file, which is replaced (default: standard output); never an input")
+_option("--out", key="--out:folder", help="a folder, for tables and a report; older are replaced")
+_option("--out", key="--out:model", help="the model's file, which is replaced; never an input")
 _option("--json", help="write one JSON object with all", **FLAG)
 _option("--method", choices=METHODS, default=NEIGHBORS, help="default: %(default)s")
 _option("--leave-one-out", help="predict each rated text from the others", **FLAG)
@@ -75,8 +81,8 @@ _option("--min-neighbors", help="fewest neighbors (default: 5)", **FROM_1)
 _option("--max-share", type=float, help="most, as a share of all (default: 0.66)")
 _option("--explain", nargs="?", const=5, help="add so many nearest rated texts (5)", **FROM_1)
 _option("--threads", help="default: all cores; of train-qe: 1", **FROM_1)
-_option("--draws", default=2000, help="of the bootstrap (default: %(default)s)", **FROM_1)
-_option("--seed", default=0, type=partial(_whole, 0), help="default: %(default)s")
+_option("--draws", **DRAWS, default=2000, help="of the bootstrap (default: %(default)s)")
+_option("--seed", **SEED, default=0, help="default: %(default)s")
 _option("--repeats", default=5, help="of the folds (default: %(default)s)", **FROM_1)
 _option("--no-networks", help="leave out RNN-QE (minutes)", **FLAG)
 
@@ -122,19 +128,18 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 130 after
     Ctrl-C. For wrong usage argparse exits with 2."""
+    # where it is closed, print would write to standard output
+    sys.stderr = sys.stderr or io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     try:
         arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
-        sys.stdout.flush()
     except ReflessError as error:
         print(f"refless: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nrefless: interrupted", file=sys.stderr)
         return 130  # as shells have it: 128 and the number of the signal
-    except BrokenPipeError:
-        # nobody reads on (`| head`); what is left would fail again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # nobody reads on (`| head`)
         return 1
     return 0

@@ -1,5 +1,6 @@
 """``refless compare``."""
 
+import os
 from argparse import Namespace
 from contextlib import suppress
 from functools import partial
@@ -21,27 +22,28 @@ def compare(arguments: Namespace) -> None:
     example:
       refless compare --ratings rated.tsv --scale 1 5 --out comparison
     """
-    own = files.ratings_of(arguments)
+    own, folder = files.ratings_of(arguments), Path(arguments.out or "")
 
     from refless.evaluation import evaluate, report
     from refless.evaluation.read import of_own
 
-    folder = Path(arguments.out or "")
-    if folder.is_file():
-        raise OutputError("is a file", path=folder, remedy="name a folder")
-    for name in report.FILES if arguments.out else ():
-        files.check_out(str(folder / name), *(file.path for file in own.files))
+    if arguments.out in ("", "-") or (os.path.lexists(folder) and not os.path.isdir(folder)):
+        raise OutputError("is no folder", path=arguments.out, remedy="name a folder")
+    for path in [folder / name for name in report.FILES if arguments.out]:
+        if files.check_out(str(path), *arguments.ratings) is None:
+            raise OutputError("is standard output", path=path, remedy="name another folder")
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
     with files.progress("comparing") as step:
         found = evaluate.compare(rated, settings, step)
+    try:
+        files.print_out("".join(f"{line}\n" for line in report.answer(rated, found)))
+        for warning in report.warnings(rated, found):
+            files.tell(f"warning: {warning}")
+        files.tell(report.command(found, _how_read(arguments)))
+    finally:  # nobody need read the answer
         if arguments.out:
             report.write_comparison(rated, found, settings, folder)
-    print("\n".join(report.answer(rated, found)), flush=True)
-    for warning in report.warnings(rated, found):
-        files.tell(f"warning: {warning}")
-    files.tell(report.command(found, _how_read(arguments)))
-    if arguments.out:
-        files.tell(f"written: {folder / 'report.html'}, and tables beside it")
+            files.tell(f"written: {folder / 'report.html'}, and tables beside it")
 
 
 def _how_read(arguments: Namespace) -> list[str]:

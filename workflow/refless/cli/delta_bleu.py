@@ -39,7 +39,7 @@ def delta_bleu(arguments: Namespace) -> None:
     number = numbers.pop() if len(numbers) == 1 else "var"
     signed = f"nrefs:{number}|weights:given|case:mixed|tok:none|order:4|rule:smooth"
     facts = described(each.sum(axis=0)) | {"signature": f"{signed}|version:refless.{__version__}"}
-    columns = {"delta_bleu": 100 * scores(each, "smooth")}
+    columns = {"delta_bleu": 100 * scores(each, "smooth", effective_order=True)}
     files.finish(arguments, outputs, columns, facts)
     files.tell(f"ΔBLEU|{facts['signature']} = {facts['score']:.2f}")
 

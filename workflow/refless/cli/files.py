@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ from typing import Any
 from tqdm import tqdm
 
 from refless.data.own import LARGEST, Own, read_ratings, read_texts
-from refless.data.rows import File, files_of
+from refless.data.rows import File
 from refless.errors import FormatError, OutputError, SettingError
-from refless.store.files import whole_file, writing
+from refless.store.files import require_writable, whole_file, writing
 
 _json = partial(json.dumps, ensure_ascii=False)
 
@@ -53,18 +54,29 @@ def outputs_of(arguments: Namespace, read: Sequence[str], need: Sequence[str] = 
 
 
 def check_out(out: str | None, *inputs: str | None) -> Path | None:
-    """Where the output will be; None for standard output. Raises OutputError, before the work
-    begins: it is an input, or no file can be there."""
-    if out in (None, "-"):
+    """Where the output will be; None for standard output, by whatever name. Raises OutputError,
+    before the work begins: it is an input, by whatever name, or cannot be written."""
+    if out in (None, "-") or _same(out, 1):
         return None
-    path = Path(str(out)).resolve()
-    given = [own.resolve() for own in files_of(filter(None, inputs))]
-    if path in given or (path.exists() and not path.is_file()):
-        message = "is an input, which would be overwritten, or no file"
+    read: list[Path | int] = []
+    for path in filter(None, inputs):
+        folder = Path(path)
+        read += folder.glob("*") if os.path.isdir(folder) else [0 if path == "-" else folder]
+    if any(_same(out, file) for file in read):
+        message = "is an input, which would be overwritten"
         raise OutputError(message, path=out, remedy="name another file")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    return path
+    if _same(out, 2) or os.path.abspath(out).startswith(("/proc/", "/dev/fd/")):
+        remedy = "name a file, or redirect standard output"
+        raise OutputError("is a stream, and no file", path=out, remedy=remedy)
+    require_writable(out)
+    return Path(out)
+
+
+def _same(*files: str | Path | int) -> bool:
+    """Whether two paths, or numbers of streams, are one file."""
+    with suppress(OSError):
+        return os.path.samestat(*map(os.stat, files))
+    return False
 
 
 def with_columns(file: File, added: Any) -> str:
@@ -102,15 +114,32 @@ def finish(arguments: Namespace, file: File, columns: Any, facts: dict[str, Any]
         content = f"{_json(facts, indent=1)}\n"
     else:
         content = with_columns(file, added)
-    # JSON may have half a character, and an escape for it
-    data = content.encode("utf-8", "backslashreplace")
     if arguments.out is None:
-        sys.stdout.buffer.write(data)
+        print_out(content)
     else:
         with whole_file(arguments.out) as path:
-            path.write_bytes(data)
+            path.write_bytes(_encoded(content))
     if "mse" in facts:
         tell(f"where there is a prediction: {measures_line(facts)}")
+
+
+def print_out(content: str) -> None:
+    """Write to standard output, as UTF-8. Raises OutputError: it is full, or closed."""
+    try:
+        with writing("standard output"):
+            if sys.stdout is None:
+                raise OSError("it is closed")
+            sys.stdout.buffer.write(_encoded(content))
+            sys.stdout.flush()
+    except (OutputError, BrokenPipeError):
+        if sys.stdout is not None:  # what is left would fail again at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+def _encoded(content: str) -> bytes:
+    """JSON may have half a character, and an escape for it."""
+    return content.encode("utf-8", "backslashreplace")
 
 
 def tell(line: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from refless import __version__
 from refless.cli import files
-from refless.data.rows import File, files_of
+from refless.data.rows import File
 from refless.data.wording import wording
 from refless.errors import KernelError
 
@@ -35,6 +35,8 @@ def score(arguments: Namespace) -> None:
     own: Any = arguments.ratings and files.ratings_of(arguments, need=["quality", *need])
     rated = own and files.rated(own)
     if arguments.leave_one_out:
+        if not own or len(own.files) != 1:
+            arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
         given, texts, truth = own.files[0], None, rated["quality"].tolist()
     else:
         given = files.outputs_of(arguments, ["quality"], need)
@@ -66,8 +68,6 @@ def score(arguments: Namespace) -> None:
 
 def _check(arguments: Namespace) -> None:
     """Which options go together."""
-    if arguments.leave_one_out and len(files_of(arguments.ratings or [])) != 1:
-        arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
     refused = {}
     if arguments.model:
         refused = dict.fromkeys((*SETTINGS, "center_raters"), "settled by refless fit")
@@ -108,6 +108,7 @@ def _by_neighbors(arguments: Namespace, rated: Any, texts: Texts) -> tuple[Facts
 def _nearest(model: Any, texts: Texts, number: int) -> list[list[dict[str, Any]]]:
     """The nearest rated texts of each candidate, most similar first; none of no similarity."""
     found: list[list[dict[str, Any]]] = []
+    number = min(number, len(model.texts_))
     for rows, values in zip(*model.nearest(texts, number), strict=True):
         found.append([])
         for row, value in zip(rows[values > 0], values[values > 0].tolist(), strict=True):

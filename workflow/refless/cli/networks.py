@@ -17,7 +17,7 @@ def train_qe(arguments: Namespace) -> None:
 
     example:
       refless train-qe --ratings rated.tsv --out mine.npz
-      refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv
+      refless qe --model mine.npz --outputs new.tsv --out predicted.tsv
     """
     out = files.check_out(arguments.out, *arguments.ratings)
     if out is None or out.suffix != ".npz":
@@ -43,10 +43,11 @@ def qe(arguments: Namespace) -> None:
     """Rate texts beside their MR or context, without references, with a trained network.
 
     --outputs has the columns text and mr, such as inform(name=x), or context. --model is of refless
-    train-qe (default: a network for dialogue systems, whose ratings go from 1 to 6).
+    train-qe (default: a network for dialogue systems, whose ratings go from 1 to 6; on its own data
+    its squared error, 1.730, is larger than that of the mean rating, 1.514).
 
     example:
-      refless qe --outputs mine.tsv --out rated.tsv
+      refless qe --outputs mine.tsv --out predicted.tsv
     """
     arguments.out = files.check_out(arguments.out, arguments.outputs, arguments.model)
     outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
@@ -69,6 +70,11 @@ def qe(arguments: Namespace) -> None:
         line = outputs.lines[(error.line or 1) - 1]
         remedy = f"mend it: the model reads {model.meanings}; or train one of your own (train-qe)"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
+    worth = model.about["worth"]
+    of_mean = worth.get("mse_of_mean", worth.get("mse_of_the_mean"))
+    if worth["mse"] > of_mean:
+        squared = f"squared error {worth['mse']:.3f}, of the mean rating {of_mean:.3f}"
+        files.tell(f"warning: on its own data this model is worse than the mean rating: {squared}")
     if seen := rated["seen"].sum():
         files.tell(f"warning: {seen} of {len(rated)} texts are among those that it was trained on")
     facts, quality = {}, np.array(given.get("quality", []), float)

@@ -70,10 +70,12 @@ def _number(value: Any) -> float:
         return math.nan
     number = math.nan
     if not isinstance(value, bool) and "_" not in str(value):
-        with suppress(ValueError, OverflowError, TypeError):
-            number = float(value)
-    if not abs(number) <= LARGEST:
+        with suppress(ValueError):
+            number = float(str(value))  # infinity where it is too large
+    if math.isnan(number):
         raise ValueError("are no numbers: write 3 or 0.25, and leave what is missing empty")
+    if abs(number) > LARGEST:
+        raise ValueError(f"are beyond {LARGEST:g}: give them in another unit")
     return number
 
 
@@ -133,6 +135,9 @@ def _read_columns(
         remedy = f"say which they are: {told} (in the configuration: columns), or rename them here"
         if "weight" in lost:
             remedy += "; or with --scale LOW HIGH, give a column quality"
+        if len(file.names) == 1 and (marks := re.findall(r"[;,\t|]", file.names[0])):
+            message = f"has one column, {there}: its fields seem to be separated by {marks[0]!r}"
+            remedy = "save it with commas as .csv or with tabs as .tsv, or name its format"
         raise FormatError(message, path=file.path, remedy=remedy)
     for name in used:
         at, reader = names.index(name), _reader(name)

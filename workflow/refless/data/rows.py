@@ -7,15 +7,18 @@ import csv
 import gzip
 import io
 import json
-import sys
+import logging
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import dropwhile
+from os.path import isdir
 from pathlib import Path
 from typing import Any
 
 from refless.errors import FormatError
+
+log = logging.getLogger(__name__)
 
 FORMATS = ("tsv", "csv", "jsonl", "lines")
 ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
@@ -76,14 +79,17 @@ def shorten(value: Any) -> str:
 
 
 def files_of(paths: Iterable[str | Path]) -> list[Path]:
-    """The files, each once; of a folder, those whose endings tell a table, but for hidden ones."""
+    """The files, each once; of a folder, those whose endings tell a table, and a warning with the
+    names of the others, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
-        inside = sorted(path.glob("[!.]*")) if path.is_dir() else [path]
+        inside = sorted(path.glob("[!.]*")) if isdir(path) else [path]
         tables = [own for own in inside if own == path or _format(own) not in ("", "lines")]
         if not tables:
             message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
             raise FormatError(message, path=path, remedy="name the files one by one")
+        if others := [own.name for own in inside if own not in tables]:
+            log.warning("%s: not read: %s", path, ", ".join(others))
         found += tables
     return list(dict.fromkeys(found))
 
@@ -121,7 +127,8 @@ def read_file(path: str | Path, format: str = "") -> File:
 
 def _content(path: str | Path, name: str) -> str:
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+        with open(0 if str(path) == "-" else path, "rb", closefd=str(path) != "-") as handle:
+            data = handle.read()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError, zlib.error) as error:
         message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
@@ -166,7 +173,7 @@ def _table(text: str, format: str, path: str) -> Rows:
     """Rows of a table without blank ones; but in one column, a blank line that is not the last is
     an empty text. In TSV quotes are characters, unless all of them enclose fields of one line
     without tabs."""
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(2**31 - 1)  # of a C long on Windows
     comma, rows, start = "," if format == "csv" else "\t", Rows(), 1
     parsed = csv.reader(io.StringIO(text, newline="\n"), delimiter=comma, strict=True)
     try:

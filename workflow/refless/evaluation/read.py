@@ -44,7 +44,9 @@ class Rated:
     group: Array | None = None  # the same where MRs that differ in the values of slots are one
     slots: list[str] | None = None  # texts with slots for the MR's values, if all MRs can be read
     references: list[list[str]] | None = None  # other texts for its context, perhaps none
-    scores: dict[str, Array] = field(default_factory=dict)  # somebody else's, NaN: none, float64
+    scores: dict[str, Array] = field(
+        default_factory=dict
+    )  # somebody else's, on any scale; NaN: none
     scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest quality, in the user's unit
     guessed: bool = False  # nobody gave the scale
     rows: Array = field(default_factory=lambda: np.empty(0, np.int64))  # of the input, from 1
@@ -129,10 +131,15 @@ def rated_of(
         group=group if several else None,
         slots=slots,
         references=references,
-        scores={name: own[name].to_numpy(np.float64) for name in scores},
+        scores={name: _near_one(own[name].to_numpy(np.float64)) for name in scores},
         scale=scale,
         rows=np.flatnonzero(texts["quality"].notna()) + 1,
     )
+
+
+def _near_one(score: Array) -> Array:
+    """A score (n,) times a power of two, which is exact: squares of very small ones would be 0."""
+    return np.ldexp(score, -np.frexp(np.fmax.reduce(np.abs(score), initial=0))[1])
 
 
 def answers_of(texts: pd.DataFrame) -> tuple[str, list[str]]:

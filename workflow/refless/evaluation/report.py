@@ -1,6 +1,7 @@
 """What a comparison says: the sentences of `refless compare`, and its files, in which there is no
 text, no time and no path: the same ratings, settings and seed give the same bytes."""
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -114,8 +115,10 @@ def command(found: Comparison, told: Sequence[str]) -> str:
         return f"{first} refless train-qe --ratings {shlex.join(told)} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
         how = f"--kernel {kernel}" if kernel else f"--method {method}"
-        ratings = f"{shlex.join(told)} {how}"
-        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out rated.tsv"
+        ratings, out = f"{shlex.join(told)} {how}", "predicted.tsv"
+        while out in map(os.path.basename, told):
+            out = f"new_{out}"
+        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out {out}"
     return f"{first} rate new texts by {label(method)}"
 
 

@@ -118,9 +118,9 @@ def neighbor_sums(
     from refless.kernels._neighbors import add_neighbors
 
     candidates, index = _checked(candidates), _index(name, training, options)
-    quality = _one_a_text(quality, index.size, np.float64)
-    left_out = None if exclude is None else _one_a_text(exclude, len(candidates), np.int64)
-    ascending, places = np.unique(np.asarray(taus, np.float64), return_inverse=True)
+    quality = _one_a_text("quality", quality, index.size)
+    left_out = _training_rows(exclude, len(candidates), index.size)
+    ascending, places = np.unique(_taus(taus), return_inverse=True)
     counts = np.zeros((len(candidates), len(ascending)), np.int64)
     sums = np.zeros(counts.shape)
 
@@ -145,7 +145,7 @@ def group_sums(
     """`neighbor_sums` of each group of training texts, under several ways of grouping them, where
     each pair of texts is compared once: the folds of several splits, for example.
 
-    taus : shape (n_tau,), ascending
+    taus : shape (n_tau,), ascending, one at least
     groups : of each way the group of each training text, 0, 1, ..., or -1: none; shape (training,)
     Others, errors : as for `neighbor_sums`
     Returns list : of each way counts int64 and sums float64, shape (candidates, its groups, n_tau).
@@ -154,8 +154,12 @@ def group_sums(
     from refless.kernels._neighbors import add_levels
 
     candidates, index = _checked(candidates), _index(name, training, options)
-    quality, taus = _one_a_text(quality, index.size, np.float64), np.array(taus, np.float64)
-    ways = [_one_a_text(way, index.size, np.int64) for way in groups]
+    quality, taus = _one_a_text("quality", quality, index.size), _taus(taus)
+    if len(taus) == 0 or (np.diff(taus) < 0).any():
+        raise KernelError(f"taus are {taus.tolist()}", remedy="give one or more, ascending")
+    ways = [_whole("groups", way, index.size) for way in groups]
+    if not ways:
+        raise KernelError("no way of grouping the training texts", remedy="give one or more")
     ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
     numbered = np.stack(
         [np.where(way < 0, -1, way + end) for way, end in zip(ways, ends, strict=False)]
@@ -192,8 +196,10 @@ def nearest(
     """
     from refless.kernels._neighbors import keep_nearest
 
+    if not isinstance(number, int | np.integer) or number < 1:
+        raise KernelError(f"number is {number!r}", remedy="ask for 1, 2, ... training texts")
     candidates, index = _checked(candidates), _index(name, training, options)
-    left_out = None if exclude is None else _one_a_text(exclude, len(candidates), np.int64)
+    left_out = _training_rows(exclude, len(candidates), index.size)
     rows = np.full((len(candidates), number), -1, np.int64)
     best = np.full(rows.shape, -np.inf)
 
@@ -244,9 +250,46 @@ def _checked(texts: Sequence[str]) -> list[str]:
     return list(texts)
 
 
-def _one_a_text(values: Numbers, n: int, dtype: type) -> Array:
-    # writeable, as the compiled code wants it: a table's column is not
-    found = np.require(values, dtype, ["C", "W"])
-    if found.shape != (n,):
-        raise KernelError(f"{n} texts were given {found.shape} numbers", remedy="give one a text")
-    return found
+def _numbers(name: str, values: Numbers, dtype: type = np.float64) -> Array:
+    """Numbers, writeable, as the compiled code wants them: a table's column is not."""
+    try:
+        return np.require(values, dtype, ["C", "W"])
+    except (TypeError, ValueError) as error:
+        raise KernelError(f"{name}: {error}", remedy="give a list of numbers") from error
+
+
+def _one_a_text(name: str, values: Numbers, n: int, dtype: type = np.float64) -> Array:
+    """One number for each of n texts."""
+    numbers = _numbers(name, values, dtype)
+    if numbers.shape != (n,):
+        raise KernelError(
+            f"{name}: {n} texts and numbers of shape {numbers.shape}", remedy="give one for each"
+        )
+    return numbers
+
+
+def _whole(name: str, values: Numbers, n: int) -> Array:
+    """Whole numbers from -1 on, one for each of n texts."""
+    array = np.asarray(values)
+    if array.size and (array.dtype.kind not in "iu" or array.min() < -1):
+        raise KernelError(f"{name}: not all are whole numbers from -1", remedy="-1 is for none")
+    return _one_a_text(name, array, n, np.int64)
+
+
+def _training_rows(rows: Numbers | None, candidates: int, training: int) -> Array | None:
+    """The training row of each candidate that is left out, -1 for none."""
+    if rows is None:
+        return None
+    exclude = _whole("exclude", rows, candidates)
+    if exclude.max(initial=-1) >= training:
+        message = f"exclude: {exclude.max()} is no row of {training} training texts"
+        raise KernelError(message, remedy="rows count from 0; -1 is for none")
+    return exclude
+
+
+def _taus(taus: Numbers) -> Array:
+    """Values of tau, shape (n_tau,)."""
+    values = _numbers("taus", taus)
+    if values.ndim != 1 or np.isnan(values).any():
+        raise KernelError(f"taus are {taus}", remedy="give a list of numbers")
+    return values

@@ -1,6 +1,7 @@
 """Which kernels there are, where, and what decides their values. Stage: kernels (helper)."""
 
 import importlib
+import re
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -32,7 +33,8 @@ KERNELS = {
     "bertscore.*": Kernel(("torch", "transformers"), 1.0, ("model", "baseline")),
     "embedding.*": Kernel(("torch", "transformers"), 1.0, ("model",)),
 }
-"""The family is the module's name. ``family.*`` stands for any variant."""
+"""The family is the module's name. ``family.*`` stands for the names of models: a letter or digit,
+then letters, digits, dots, dashes and underscores."""
 
 
 def names() -> list[str]:
@@ -42,7 +44,10 @@ def names() -> list[str]:
 
 def entry(name: str) -> Kernel:
     """What is known of a kernel; KernelError if none is called so."""
-    found = KERNELS.get(name) or KERNELS.get(name.partition(".")[0] + ".*")
+    family, _, variant = name.partition(".")
+    found = KERNELS.get(name)
+    if found is None and re.fullmatch(r"[^\W_][\w.-]*", variant):
+        found = KERNELS.get(f"{family}.*")
     if found is None:
         known = ", ".join(KERNELS)
         raise KernelError(f"no kernel is called {name!r}", remedy=f"use one of {known}")

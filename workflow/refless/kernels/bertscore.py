@@ -81,7 +81,7 @@ def resources(
     belong to the code); errors as of `find`."""
     found = {"encoder": content_sum(find(name, model))}
     if baseline is not None:
-        found["baseline"] = file_sum(Path(baseline))
+        found["baseline"] = file_sum(Path(baseline).expanduser())
     return found
 
 
@@ -112,7 +112,7 @@ def layer_and_offset(
     if rescale is False:
         return layer, 0.0
     if baseline is not None:
-        return layer, _baseline_of(Path(baseline), layer)
+        return layer, _baseline_of(Path(baseline).expanduser(), layer)
     published = known.baseline if known else None
     if known and published is not None and layer == known.layer:
         return layer, published

@@ -23,7 +23,7 @@ from refless.kernels._texts import number_words, starts_of
 WIDTH = 8192
 """Training texts in a block: their counts stay in the fast cache. Below 65,536."""
 MOST = 1 << 30
-"""Units have numbers below this one."""
+"""Units have numbers below this one, and a block has no more of them."""
 
 
 def index(name: str, training: Sequence[str]) -> Index:
@@ -45,7 +45,7 @@ class BleuIndex:
             units, bounds, self._table, met, self._count = number_units(
                 codes, starts, self._table, met, self._count, start, True, self._clipped
             )
-            if self._count > MOST:
+            if max(self._count, len(units)) > MOST:
                 raise KernelError("too many different n-grams", remedy="train on fewer texts")
             block = block_of(units, bounds[::3], self._count, np.diff(starts))
             self._blocks.append((start, stop, block))

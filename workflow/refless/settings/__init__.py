@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import SettingError
 from refless.models.rnn_qe.names import NAMES
-from refless.settings._base import Name, Section, Seed
+from refless.settings._base import Name, OwnPath, Section, Seed
 from refless.settings.data import DataSet
 from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
 
@@ -29,12 +29,12 @@ MARKERS = ("s", "^", "o", "D", "v", "P", "X")
 class KernelOptions(Section):
     """Options of one kernel of BERTScore; no other kernel takes any."""
 
-    model: str | None = Field(
+    model: OwnPath | None = Field(
         None, description="A folder with the encoder, instead of a fetched one."
     )
     layer: Seed | None = Field(None, description="The layer whose output the embeddings are.")
     rescale: bool | None = Field(None, description="Whether values are rescaled with a baseline.")
-    baseline: str | None = Field(
+    baseline: OwnPath | None = Field(
         None, description="A file of baselines with the columns LAYER,P,R,F."
     )
 

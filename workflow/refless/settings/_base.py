@@ -1,22 +1,33 @@
 """What all sections of the configuration share. Stage: none."""
 
-from typing import Annotated, TypeVar
+from os.path import expanduser
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 T = TypeVar("T")
 
 
 class Section(BaseModel):
-    """A group of settings: no other keys, no NaN, nothing changes after it is read."""
+    """A group of settings: no other keys, no NaN, no change. What is empty has its default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_nothing_set(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return raw
+        fields = cls.model_fields.items()
+        may = {field.alias or name for name, field in fields if not field.is_required()}
+        return {name: value for name, value in raw.items() if value is not None or name not in may}
+
 
 Count = Annotated[int, Field(ge=1)]
-Seed = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]  # beyond, torch has none
 Draws = Annotated[int, Field(ge=100)]
 Tau = Annotated[float, Field(gt=0, le=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Kernel = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[A-Za-z0-9._-]+$")]
+OwnPath = Annotated[str, AfterValidator(expanduser)]
 Several = Annotated[list[T], Field(min_length=1)]

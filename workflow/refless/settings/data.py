@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from refless.data import sources
-from refless.settings._base import Count, Kernel, Name, Section, Several
+from refless.settings._base import Count, Kernel, Name, OwnPath, Section, Several
 
 # Snakemake reads braces as wildcards
-File = Annotated[str, Field(pattern=r"^[^{}]+$")]
+File = Annotated[OwnPath, Field(pattern=r"^[^{}]+$")]
 
 
 class Plain(Section):
@@ -99,8 +99,8 @@ class DataSet(Section):
     @model_validator(mode="before")
     @classmethod
     def _own_tables_take_part(cls, raw: Any) -> Any:
-        if isinstance(raw, dict) and raw.get("loader") == "table":
-            return {"experiments": {"bleu_neighbors": {}}, **raw}
+        if isinstance(raw, dict) and (raw.get("loader"), raw.get("experiments")) == ("table", None):
+            return {**raw, "experiments": {"bleu_neighbors": {}}}
         return raw
 
     @model_validator(mode="after")

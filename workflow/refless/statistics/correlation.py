@@ -6,6 +6,8 @@ constant. A weight of k is exactly k copies. Ranks are midranks.
 
 import numpy as np
 
+from refless.errors import SettingError
+
 Array = np.ndarray
 
 NOISE = 1e-12
@@ -68,11 +70,20 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
     """Spearman's rho of ``x`` and ``y`` (n,) under each row of ``weights``, whole numbers (draws,
     candidates), shape (draws,); ``column`` (n,) says which candidate each pair is, by default i.
 
-    Moments of ranks are exact as long as 4 n^3 is below 2^53: no order of summing shows.
+    Moments of ranks are exact as long as 4 n^3 is below 2^53: no order of summing shows. Raises
+    SettingError: shapes do not fit, or a pair is of no candidate.
     """
     from refless.statistics.ranks import add_moments  # its import takes long
 
     column = np.arange(len(x)) if column is None else column
+    fits = x.shape == y.shape == column.shape == (len(x),) and weights.ndim == 2
+    inside = fits and column.min(initial=0) >= 0 and column.max(initial=-1) < weights.shape[1]
+    if not inside or column.dtype.kind not in "iu":
+        raise SettingError(
+            f"{x.shape} and {y.shape} numbers of candidates {column.shape} do not fit weights of"
+            f" shape {weights.shape}",
+            remedy="give one weight a draw and candidate, and each pair a candidate from 0",
+        )
     groups = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
     order = np.argsort(groups[0])  # memory is read in the order of one side at least
     pairs = np.array([column[order], *(own[order] for own in groups)], np.uint32)

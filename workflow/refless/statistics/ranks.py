@@ -2,13 +2,18 @@
 
 import numpy as np
 
+from refless.errors import SettingError
 from refless.kernels._compiled import compiled
 
 Array = np.ndarray
 
 
 def kendall_rows(x: Array, y: Array) -> Array:
-    """Kendall's tau-b of each row of ``x`` and ``y``, (..., rows, n); NaN of a constant side."""
+    """Kendall's tau-b of each row of ``x``, (..., rows, n), and ``y``, (rows, n); NaN of a constant
+    side. Raises SettingError: shapes do not fit."""
+    if y.ndim != 2 or x.shape[-2:] != y.shape:
+        raise SettingError(f"x has the shape {x.shape}, y {y.shape}: rows of numbers do not fit")
+    x, y = np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64)
     found = np.empty(x.shape[:-1])
     for place in np.ndindex(found.shape):
         score, untied_x, untied_y = _pairs(x[place], y[place[-1]])

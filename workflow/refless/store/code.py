@@ -1,7 +1,7 @@
 """Which code a job hangs on.
 
 Stage: none. In: a script or a module. Out: a sum of the code of all that it imports of the package,
-in turn: without comments, docstrings and what is raised, so that a corrected message is no change.
+in turn: without comments, docstrings and the messages of errors: a corrected one is no change.
 """
 
 import ast
@@ -85,4 +85,4 @@ class _Bare(ast.NodeTransformer):
         return None if string else self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        return ast.Raise()
+        return ast.Raise(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 from refless.errors import OutputError
@@ -14,33 +15,63 @@ from refless.errors import OutputError
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Turn an operating system's error in the block into an OutputError about ``path``."""
+    """Turn an operating system's error in the block, but that of a pipe which nobody reads, into an
+    OutputError about ``path``."""
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise OutputError(
             f"cannot be written: {error.strerror or error}",
             path=path,
-            remedy="make room or make the directory writable, and run again",
+            remedy="make room, or make the file and its directory writable, and run again",
         ) from error
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its place if the block ends without error; an
-    OutputError where it cannot be written. Read other files before: their errors would be taken
-    for errors of writing."""
-    path = Path(path)
-    # The suffix stays, since matplotlib and numpy read the format off it.
-    partial = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.partial{path.suffix}")
+    """A temporary path that takes the place of ``path`` if the block ends without error: of what a
+    link leads to, with the mode of the old file. Raises OutputError: it cannot be written. Read
+    other files before: their errors would be taken for errors of writing."""
+    with writing(path):
+        target, partial = _places(path)
     try:
         with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                old = target.stat()
+                partial.touch(0o600)  # nobody else reads what is not finished
+                with suppress(OSError, AttributeError):  # others' files, and Windows
+                    os.chown(partial, old.st_uid, old.st_gid)
+                partial.chmod(S_IMODE(old.st_mode))
             yield partial
-            os.replace(partial, path)
+            os.replace(partial, target)
     finally:
         with suppress(OSError):  # which would cover up an earlier error
             partial.unlink(missing_ok=True)
+
+
+def require_writable(path: str | Path) -> None:
+    """Raises OutputError, before any work, where `whole_file` would; it leaves nothing behind."""
+    with writing(path):
+        target, partial = _places(path)
+        folder = next(parent for parent in target.parents if parent.exists())
+        (trial := folder / partial.name).touch()
+        trial.unlink()
+
+
+def _places(path: str | Path) -> tuple[Path, Path]:
+    """The file that a path leads to, and a new name beside it. Raises OSError: it must not be
+    written. Raises OutputError: it is a folder, a pipe or a device."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OutputError("is no file that can be replaced", path=path, remedy="name another")
+    if os.path.lexists(target):
+        target.open("r+b").close()
+    # The suffix stays, since matplotlib and numpy read the format off it.
+    name = f".{target.stem[:40]}.{secrets.token_hex(8)}.partial{Path(path).suffix}"
+    return target, target.with_name(name)
 
 
 def write_text(text: str, path: str | Path) -> str:

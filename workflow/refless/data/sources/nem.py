@@ -1,7 +1,8 @@
 """NEM: outputs of three generators for MRs of three data sets, rated by crowd workers.
 
 Stage: ratings. A row of the file (Novikova et al. 2017) is an output with the medians of three or
-more ratings on 1..6; single ratings were not published.
+more ratings on 1..6. The single ratings, ``emnlp_data_individual_hum_scores.csv`` in the same
+repository, are not read.
 """
 
 from pathlib import Path

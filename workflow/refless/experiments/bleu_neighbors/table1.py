@@ -97,16 +97,23 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
         human_rows(*data.panel, others=others, units=data.units, draws=draws, seed=seed)
         for others in (False, True)
     )
-    common = columns_of(coverage=Estimate(1.0, 1.0, 1.0))
-    common |= {"n": len(data.quality), "source": data.source}
+    common = {**columns_of(coverage=Estimate(1.0, 1.0, 1.0)), "source": data.source}
+    several = int(rated_by_several(data).sum())
     return [
-        {"model": model, "against": against, **columns_of(mse=mse, spearman=rho), **common}
-        for model, against, mse, rho in (
-            (BEST, ALL, of_all.best_mse, of_all.best_spearman),
-            (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman),
-            (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman),
+        {"model": model, "against": against, **columns_of(mse=mse, spearman=rho), **common, "n": n}
+        for model, against, mse, rho, n in (
+            (BEST, ALL, of_all.best_mse, of_all.best_spearman, len(data.quality)),
+            (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman, len(data.quality)),
+            (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman, several),
         )
+        if n
     ]
+
+
+def rated_by_several(data: Predicted) -> Array:
+    """Whether a text has two annotators or more, bool (n,)."""
+    pairs = np.unique(np.array([data.panel[0], pd.factorize(data.panel[1])[0]]), axis=1)
+    return np.bincount(pairs[0], minlength=len(data.quality)) > 1
 
 
 def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
@@ -135,7 +142,7 @@ def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> R
     found = human_rows(*data.panel, estimate=estimate, others=True, **how)
     if np.isnan(found.average_spearman.value):
         return []
-    several = np.bincount(data.panel[0], minlength=len(estimate)) > 1
+    several = rated_by_several(data)
     coverage = float((several & ~np.isnan(estimate)).sum() / several.sum())
     measures = columns_of(mse=found.average_mse, spearman=found.average_spearman)
     return [{"against": OTHERS, **measures, "coverage": coverage, "n": int(several.sum())}]

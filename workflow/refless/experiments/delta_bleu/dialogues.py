@@ -180,9 +180,12 @@ class Counted:
         own = self.dialogues
         text = np.c_[own.human, own.output]
         weight = (own.quality[text] - 0.5) / 0.5
+        # a rating of 0.7 weighs 0.4, and not a last bit less
+        exact = weight.round(12)
+        weight[exact == 0] = 0
         by_weight = cell.references not in (SINGLE, ALL)
         least = float(cell.references.removeprefix("w>=")) if by_weight else -np.inf
-        kept = weight >= least
+        kept = exact >= least
         if raised:
             kept[:, 0], weight[:, 0] = True, np.maximum(weight[:, 0], LEAST)
         if cell.references == SINGLE:

@@ -149,9 +149,12 @@ def observations(
     seed : an assignment hangs on it, on the pair and on its place among the assignments alone
     Returns m : float64 (cells, assignments, observations)
     q : float64 (assignments, observations)
-    Raises SettingError: fewer contexts than a unit has.
+    Raises SettingError: fewer contexts than a unit has, or ``pool`` names others than there are.
     """
     own = counted.dialogues
+    if pool.min(initial=0) < 0 or pool.max(initial=-1) >= len(own.output):
+        message = f"contexts {pool.min()} to {pool.max()} are not all of {len(own.output)}"
+        raise SettingError(message, remedy="number them from 0")
     n_units = pool.shape[1] // unit
     if n_units == 0:
         raise SettingError(

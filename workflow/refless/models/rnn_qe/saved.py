@@ -17,6 +17,7 @@ from refless.data.wording import wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import numbered
 from refless.models.rnn_qe.data import read
+from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT
 from refless.models.rnn_qe.scale import in_unit, within
 from refless.store import sealed
 
@@ -112,25 +113,36 @@ def shipped_model() -> Path:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a model; nothing in the file is executed. Raises FormatError: no such file, or not a
-    model of RNN-QE."""
+    """Read a model; nothing in the file is executed. Raises FormatError: no such file, not a model
+    of RNN-QE, or one of another version."""
     from refless.models.rnn_qe.network import Network, torch
 
     file = sealed.read(path, remedy := "`refless train-qe` writes such files")
-    facts, arrays = dict(file.about["facts"]), file.content
+    facts, arrays = dict(file.about["facts"]), dict(file.content)
     if "settings" not in facts:
         raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
     settings = facts.pop("settings")
     networks, words = [], []
-    for number in range(settings["networks"]):
-        sums = [arrays[f"{number}.{side}.words"].tolist() for side in ("mr", "text")]
-        network = Network(len(sums[0]), len(sums[1]), settings["width"])
-        network.load_state_dict(
-            {name: torch.from_numpy(arrays[f"{number}.{name}"]) for name in network.state_dict()}
-        )
-        networks.append(network)
-        mr, text = ({word: place for place, word in enumerate(own, start=1)} for own in sums)
-        words.append((mr, text))
-    scale = settings["scale"]["low"], settings["scale"]["high"]
-    seen = frozenset(arrays["seen"].tolist())
-    return Model(networks, words, facts, scale, settings["meanings"], seen)
+    try:
+        if set(settings) != {"networks", "width", "scale", "meanings"}:
+            raise ValueError(f"its settings are {', '.join(sorted(settings))}")
+        scale, kind = (settings["scale"]["low"], settings["scale"]["high"]), settings["meanings"]
+        if kind not in (ACTS, SLOTS, TEXT):
+            raise ValueError(f"it reads {kind}")
+        seen = frozenset(arrays.pop("seen").tolist())
+        for number in range(settings["networks"]):
+            sums = [arrays.pop(f"{number}.{side}.words").tolist() for side in ("mr", "text")]
+            network = Network(len(sums[0]), len(sums[1]), settings["width"])
+            stored = {name: arrays.pop(f"{number}.{name}") for name in network.state_dict()}
+            network.load_state_dict({name: torch.from_numpy(a) for name, a in stored.items()})
+            networks.append(network)
+            mr, text = ({word: place for place, word in enumerate(own, start=1)} for own in sums)
+            words.append((mr, text))
+        if arrays or not networks:
+            raise ValueError(f"it has {len(networks)} networks, and {len(arrays)} other arrays")
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        why = " ".join(str(error).split())[:200]  # torch says it in several lines
+        why = f"it lacks {why}" if isinstance(error, KeyError) else why
+        message = f"does not fit this version of refless: {why}"
+        raise FormatError(message, path=path, remedy=remedy) from error
+    return Model(networks, words, facts, scale, kind, seen)
