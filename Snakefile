@@ -5,9 +5,17 @@
 #   snakemake --cores 8                           the full reproduction
 #   snakemake --cores 1 fetch                     every download, nothing else
 #   snakemake --cores 2 bleu_neighbors_figure2    one item
+import snakemake
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.0")
+# common.smk looks at the plan of jobs, which is no public interface and may change with a major version.
+if int(snakemake.__version__.split(".")[0]) > 9:
+    raise WorkflowError(
+        f"refless was tried with Snakemake 9, and this is {snakemake.__version__}\n"
+        "  What to do: pip install 'snakemake>=9,<10'"
+    )
 
 
 # Beside this file, wherever Snakemake was started.

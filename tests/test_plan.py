@@ -1,6 +1,8 @@
 """The plan: what is computed, shipped or absent, and why. No Snakemake."""
 
 import csv
+import os
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,8 @@ from typing import Any
 import pytest
 
 from refless.data.places import Places, Source, read_sources
-from refless.errors import FormatError
-from refless.plan import RESULTS, Plan
+from refless.errors import FormatError, SettingError
+from refless.plan import RESULTS, Plan, closing_lines
 from refless.settings import read_settings
 from refless.shipping import MANIFEST
 from refless.store.files import file_sum
@@ -30,6 +32,7 @@ CURVE = "results/curves/dstc7/data_size.csv"
 CROSS = "results/cross_task/dstc7.huse_summarization.csv"
 COMPARED = "results/comparison/nem.csv"
 REDDIT = "huse/reddit_results_reformatted.csv"
+IN_RNN_QE = {"rnn_qe": {"role": "references"}}
 EVERY = [ESSAYS, UNITS, OUTPUTS, SETUP, BLEU, ROUGE, CURVE, CROSS, COMPARED]
 
 
@@ -175,6 +178,64 @@ def test_sums_of_raw_files_are_the_published_or_those_that_lie_here(tmp_path):
     found = plan(tmp_path, {"data.mine": mine(own)})
     assert found.sums("mine") == {str(own): file_sum(own)}
     assert found.sums("nem") == {"nem/emnlp_data_medians.csv": "0" * 64}
+
+
+def test_what_a_user_names_must_be_there(tmp_path):
+    """A mirror's folder and files of one's own, before anything runs."""
+    own = tmp_path / "mine.tsv"
+    changes = {"data.mine": mine(own)}
+    with pytest.raises(SettingError, match=r"data\.mine\.files\.path: .*mine\.tsv"):
+        plan(tmp_path, changes).check()
+    own.touch()
+    plan(tmp_path, changes).check()
+    for mirror, there in (("http://127.0.0.1:9", True), (str(tmp_path), True), ("/nowhere", False)):
+        found = replace(plan(tmp_path), places=Places(mirror=mirror))
+        with nullcontext() if there else pytest.raises(SettingError, match="/nowhere"):
+            found.check()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "same"),
+    [
+        ("network", False, True),
+        ("data.mine", mine("mine.tsv"), True),
+        ("data.nem.name", "NEM", True),
+        ("rnn_qe.train", "never", True),
+        ("bleu_neighbors.min_neighbors", 4, False),
+        ("comparison.seed", 4, False),
+        ("data.dstc7.experiments.delta_bleu", None, False),
+        ("data.mine", {**mine("mine.tsv"), "experiments": IN_RNN_QE}, False),
+    ],
+)
+def test_findings_hang_on_what_decides_their_numbers(path, value, same):
+    digests = {plan(Path(), changes).digest_of_findings() for changes in ({}, {path: value})}
+    assert len(digests) == (1 if same else 2)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files of two tables of a run, and an earlier report."""
+    monkeypatch.chdir(tmp_path)
+    made = []
+    for name, reasons in (("one", {"left_out": 3, "no_draws": 1}), ("two", {"settings": 2})):
+        metadata = {"source": {"absent": sum(reasons.values()), "shipped": 4}, "reason": reasons}
+        write_sidecar({Path(f"results/tables/{name}.csv"): b""}, metadata)
+        made.append(f"results/tables/{name}.csv")
+    Path("results/report.html").touch()
+    os.utime("results/report.html", (1, 1))
+    return made
+
+
+def test_a_run_counts_reasons_and_says_that_the_report_is_older(run):
+    """What a setting took away stands first."""
+    report, _, rows, *_ = closing_lines(run, run, 3.0)
+    assert "0 computed, 8 shipped, 6 absent (2 settings, 3 left_out, 1 no_draws)" in rows
+    assert report.startswith("report")
+    assert "older" in report
+    os.utime("results/report.html")
+    assert not closing_lines(run, run, 3.0)[0].startswith("report")
+    with_report = [*run, "results/report.html"]
+    assert closing_lines(with_report, with_report, 3.0)[0].endswith("results/report.html")
 
 
 def test_a_result_that_nothing_is_known_of_is_a_fault_of_ours(tmp_path):

@@ -132,6 +132,10 @@ def test_the_container_has_the_python_and_the_targets_that_there_are():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"\bmake\"?,? \"?([a-z-]+)", re.sub(r".*apt-get.*", "", text))
     assert "quickstart" in targets
+    assert re.search(r"(?m)^USER (?!root)", text)
+    # what is installed is a layer before the code
+    assert text.index("core.txt") < text.index(" . .\n")
+    assert "/refless/resources/data" in text
     for target in targets:
         assert re.search(rf"(?m)^{target}:", makefile), target
 

@@ -117,6 +117,15 @@ def test_a_fault_names_its_setting(path, value, named):
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("path", "near"),
+    [("delta_bleu.drawz", "draws"), ("kernel", "kernels"), ("data.nem.colours", "colour")],
+)
+def test_an_unknown_setting_names_the_nearest(path, near):
+    with pytest.raises(SettingError, match=rf"{path}: unknown.* {near}\?"):
+        read_settings(changed(path, 5))
+
+
 def test_every_fault_is_told_at_once():
     told = changed("bleu_neighbors.draws", 5)
     told["delta_bleu"]["seed"] = -1

@@ -249,6 +249,20 @@ def test_the_command_goes_on_if_it_is_told_to(tmp_path, monkeypatch):
     assert hashlib.sha256(CONTENT).hexdigest() in said  # no sum of it is published
 
 
+def test_a_failed_download_is_a_failure_in_the_end(tmp_path, monkeypatch, capsys):
+    """After all others were tried; of what has no address, that it is missing is no failure."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REFLESS_MIRROR", "")
+    monkeypatch.setenv("REFLESS_NETWORK", "on")
+    monkeypatch.setattr(fetching, "_download", lambda url: b"another file")
+    fetching.main("log", "--keep-going", "huse/lm_results.csv")
+    with pytest.raises(SystemExit):
+        fetching.main("log", "--keep-going", "nem/emnlp_data_medians.csv", "huse/lm_results.csv")
+    said = capsys.readouterr().err
+    assert "could not be fetched: nem/emnlp_data_medians.csv\n" in said
+    assert "network=False" in said
+
+
 KERNEL = "bertscore.mine"
 
 

@@ -82,7 +82,7 @@ def forgo_privilege() -> None:
                 raise OSError(ctypes.get_errno(), "capabilities cannot be dropped here")
 
 
-@pytest.mark.parametrize("folder", ["results/tables", "."])
+@pytest.mark.parametrize("folder", ["results/tables", ".", ".snakemake"])
 def test_an_unwritable_folder_is_named(changed, folder):
     try:
         subprocess.run(["true"], preexec_fn=forgo_privilege, check=True)
@@ -101,6 +101,7 @@ def test_an_unwritable_folder_is_named(changed, folder):
     assert result.returncode != 0, result.stdout
     assert "writable" in result.stdout or "cannot write here" in result.stdout
     assert "Permission denied" in result.stdout
+    assert "Traceback" not in result.stdout
 
 
 def test_a_flipped_bit_in_each_kind_of_file_and_record_is_refused(small, tmp_path):
@@ -181,3 +182,11 @@ def test_a_wrong_setting_is_one_message(fresh):
     assert "bleu_neighbors.min_neighbours" in said
     assert "Traceback" not in said
     assert len(said.splitlines()) < 15
+
+
+def test_a_file_of_ones_own_that_is_not_there_stops_a_run_before_it_begins(fresh):
+    (fresh.path / "mine.tsv").unlink()
+    said = fresh.snakemake("all", ok=False)
+    assert "data.mine.files.path" in said
+    assert "Traceback" not in said
+    assert not (fresh.path / "results").exists()

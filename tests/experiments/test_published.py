@@ -110,6 +110,20 @@ def test_counts_add_up_by_table(cells):
     assert found.loc["one", "pearson"] == pytest.approx(np.corrcoef(pairs.T)[0, 1])
 
 
+def test_a_table_without_numbers_of_ours_is_not_computed(cells):
+    absent = cells[cells["agreement"] == "absent"].assign(table="absent")
+    found = by_table(pd.concat([cells, absent])).set_index("table")
+    assert found.loc["absent", ["source", "reason"]].tolist() == ["", "no_encoder"]
+    assert found.loc["one", ["source", "reason"]].tolist() == ["shipped", ""]
+
+
+def test_a_label_has_no_word_for_what_a_row_lacks():
+    (cell,) = published_cells(TWO.assign(task=np.nan), ["model", "task"], ["mse"]).to_dict(
+        "records"
+    )[:1]
+    assert cell["item"] == "a"
+
+
 def test_variation_is_that_of_belz():
     """Two numbers, 1 and 2: s = 1 / sqrt 2, over c4 = sqrt(2 / pi); (1 + 1/8) 100 s* / 1.5."""
     expected = 1.125 * 100 * (1 / np.sqrt(2)) / np.sqrt(2 / np.pi) / 1.5

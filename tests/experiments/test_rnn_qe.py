@@ -34,7 +34,7 @@ from refless.experiments.rnn_qe.tables import (
     results,
     table1,
     table2,
-    tables,
+    tabulate,
     trained_curve,
     williams_p,
 )
@@ -353,7 +353,7 @@ def test_a_curve_counts_the_folds_of_a_subset_together():
     rows = [(fold, "test", name, value) for fold, name, value in tested]
     rows += [(fold + 5, part, name, 7 - value) for fold, part, name, value in rows]
     rows += [(0, "dev", "b", 6.0)]
-    table = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"])
+    table = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"]).assign(seed=0)
     found = trained_curve(outputs, {"curve_50_setup1": Sealed(table, {})})
     assert found["size"].tolist() == [50, 50]
     assert found["subset"].tolist() == [0, 1]
@@ -377,7 +377,12 @@ def shipped() -> tuple[Gathered, dict[str, pd.DataFrame]]:
     trained = (SHIPPED / "predictions").iterdir()
     paths = {own.name: sorted(own.glob("*.csv.gz")) for own in sorted(trained)}
     found = gather(SHIPPED / "outputs.csv", paths)
-    return found, tables(found, PUBLISHED, BOOTSTRAP)
+    experiments = ["", "", *NUMBERS]
+    made = {
+        path.stem: tabulate(path.stem, experiment, found, path, BOOTSTRAP)
+        for path, experiment in zip(PUBLISHED, experiments, strict=True)
+    }
+    return found, made
 
 
 def test_shipped_numbers_give_the_tables(shipped):
@@ -398,12 +403,12 @@ def test_shipped_numbers_give_the_tables(shipped):
 
 def test_the_figure_has_what_is_shipped(shipped):
     found, made = shipped
-    smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
+    smaller = {k: v for k, v in found.predictions.items() if k.startswith(("curve", "setup1"))}
     curve = sealed.read(SHIPPED / "curve.csv").content
     given = Gathered(found.outputs, smaller, {})
     table = made["rnn_qe_table3"]
-    drawn = data_size(curve, given, table)
-    assert len(learning_curve_figure(drawn, table).axes) == 2
+    drawn = data_size(curve, given)
+    assert len(learning_curve_figure(drawn, published(3)).axes) == 2
     rows = drawn.set_index(["model", "size"])
     whole = table.set_index(["setup", "schedule"]).loc[("1", "short"), "pearson"]
     assert rows.loc[("rnn_qe", 1476), "pearson"] == pytest.approx(whole)

@@ -31,6 +31,7 @@ ENTRIES = (
         figure=True,
         table=False,
     ),
+    Entry("claims", "Both", "claims", "what holds", columns={"claim": Column()}),
     Entry("reproducibility_cells", "Both", "cells", "all values", "On the line.", figure=True),
 )
 SVG = (
@@ -68,6 +69,7 @@ def make_results(folder: Path) -> Path:
         "first_table1": table1(),
         "first_wide": wide(),
         "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(source="computed"),
+        "claims": pd.DataFrame({"claim": ["what rises, it is claimed"], "source": ["computed"]}),
     }
     entries = {entry.name: entry for entry in ENTRIES}
     with mock.patch.object(tables, "catalogue", return_value=entries):
@@ -82,6 +84,6 @@ def make_results(folder: Path) -> Path:
     return folder / "report.html"
 
 
-def make_page(folder: Path) -> None:
+def make_page(folder: Path, findings: str = "**It works.**") -> None:
     texts = [folder / "ratings/chat/texts.csv"]
-    page.make_report(folder, ENTRIES, texts, {"mirror": ""}, "**It works.**")
+    page.make_report(folder, ENTRIES, texts, {"mirror": ""}, findings)

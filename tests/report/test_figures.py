@@ -142,9 +142,6 @@ def test_annotators_and_published_values_are_in_their_place():
         assert len(figure.legends[0].get_texts()) == 3 + 2 + 1
     assert [hollow(ax) for ax in first.axes] == [[(5, 0.325)], [(0.66, 0.325)]]
     assert [hollow(ax) for ax in second.axes] == [[(100, 0.325)], []]
-    table = pd.DataFrame({"task": TASKS, "model": ["bleu", "rouge", "bleu", "bleu"]})
-    table["paper_spearman"] = ["", "0.2", "0.325", ""]
-    assert figures.published_points(table, "spearman") == {TASKS[2]: 0.325}
 
 
 def test_means_and_spread_over_the_data_size():

@@ -12,11 +12,20 @@ import pytest
 from refless.errors import FormatError
 from refless.report import fill, tables
 from refless.report.catalogue import Column, Entry, Section
-from refless.report.fill import PLACE, as_html, filled, read_numbers, section
+from refless.report.fill import (
+    PLACE,
+    as_html,
+    filled,
+    of_settings,
+    read_numbers,
+    section,
+    with_settings,
+)
 from refless.report.render import parts_of
 from refless.statistics.bootstrap import packed
 from tests.conftest import ROOT
 from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
+from tests.test_plan import plan
 
 COLUMNS = {
     "model": Column(),
@@ -77,6 +86,13 @@ def test_a_cell_has_interval_star_and_the_published_value(entry, tmp_path):
     assert "With 7 draws." in page
 
 
+def test_a_number_may_have_the_digits_of_another():
+    entry = Entry("cells", "A", "b", "c", columns={"ours": Column(digits="published")})
+    table = pd.DataFrame({"ours": [1476.0, 0.02004], "published": ["1476", "0.0200"]})
+    (part,) = parts_of(entry, table)
+    assert [row[0].text for row in part.rows] == ["1476", "0.0200"]
+
+
 def test_data_sets_with_numbers_come_first(entry):
     (part,) = parts_of(entry, table())
     assert [row[1].text for row in part.rows] == ["`bleu.char`", "`bleu.word`", "`rouge`", ""]
@@ -92,6 +108,7 @@ def test_what_is_read_back_is_what_was_printed(entry, tmp_path):
     np.testing.assert_array_equal(again["rho"], table()["rho"])
     record = json.loads((tmp_path / "one.json").read_text())
     assert record["metadata"]["source"] == {"absent": 2, "computed": 1, "shipped": 1}
+    assert record["metadata"]["reason"] == {"not_made": 1, "raw_file_missing": 1}
     # draws stand in the record
     draws = ["", packed(np.array([0.5, 0.25])), None, ""]
     tables.publish("one", table().assign(rho_draws=draws), tmp_path, facts={"draws": 7})
@@ -112,15 +129,15 @@ def test_every_item_is_there_once_whole_and_linked(report):
     linked = set(re.findall(r'href="#([^"]+)"', text))
     assert linked <= set(re.findall(r' id="([^"]+)"', text))
     assert set(ITEMS) - {"reproducibility_cells-drawn"} <= linked
-    assert text.count("<tr>") == 3 + len(table1()) + len(wide()) + 8  # with heads
+    assert text.count("<tr>") == 4 + len(table1()) + len(wide()) + 8 + 1  # with heads
 
 
 def test_cells_and_rows_are_counted(report):
     text = report.read_text(encoding="utf-8")
     counts = re.findall(r'<span class="(\w+)">(\d+) ', text)
     assert counts == [("equal", "5"), ("inside", "2"), ("outside", "1"), ("absent", "0")]
-    rows = table1()["source"].eq("computed").sum() + 8
-    assert f"{rows} computed, 150 shipped, {len(table1()) - rows + 8} absent" in text
+    rows = table1()["source"].eq("computed").sum() + 8 + 1
+    assert f"{rows} computed, 150 shipped, {len(table1()) - rows + 9} absent" in text
 
 
 def test_nothing_becomes_markup_and_no_text_of_the_data_is_there(report):
@@ -149,6 +166,7 @@ def test_what_is_changed_or_missing_is_refused(report, name):
         make_page(report.parent)
 
 
+OTHER_SETTINGS = {"bleu_neighbors.models.bleu.tau": 0.12}
 NUMBERS = {"one": {"from": "t", "column": "r", "who": "a"}}
 
 
@@ -184,6 +202,24 @@ def test_a_number_that_is_not_one_cell_is_a_dash(row):
 def test_an_unknown_number_is_named():
     with pytest.raises(FormatError, match="other"):
         filled("<!--other-->1<!--/-->", NUMBERS, Path())
+
+
+def test_findings_are_of_the_settings_that_they_were_written_for():
+    """Of those of the configuration; of others, the report has the table of claims instead."""
+    text = section((ROOT / "README.md").read_text("utf-8"), "What was found")
+    digests = [plan(Path(), changes).digest_of_findings() for changes in ({}, OTHER_SETTINGS)]
+    assert [of_settings(text, digest) for digest in digests] == [True, False]
+    assert of_settings(with_settings(text, digests[1]), digests[1])
+    assert "settings:" not in as_html(text)
+
+
+def test_without_findings_the_report_has_the_claims(report):
+    make_page(report.parent, findings="")
+    text = report.read_text(encoding="utf-8")
+    findings = text[text.index('class="findings"') : text.index("<nav")]
+    assert "other settings" in findings
+    assert "rises, it is claimed" in findings
+    assert "It works" not in text
 
 
 def test_a_page_as_html_has_neither_marks_nor_links_into_the_repository():

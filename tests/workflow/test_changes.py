@@ -1,6 +1,7 @@
 """What a change makes again and what it leaves alone; the workflow from another place; the numbers
 that come with refless."""
 
+import os
 import re
 from pathlib import Path
 
@@ -32,9 +33,9 @@ EDITS = [
         {"compute_kernel", "predict_essays"},
     ),
     (
-        "workflow/scripts/plot_bleu_neighbors_figure4.py",
-        {"bleu_neighbors_figure4"},
-        {"compute_data_size_curve", "bleu_neighbors_figure2"},
+        "workflow/scripts/plot_bleu_neighbors.py",
+        {"bleu_neighbors_figure2", "bleu_neighbors_figure4"},
+        {"compute_data_size_curve", "predict_neighbors", "bleu_neighbors_table1"},
     ),
 ]
 SETTINGS = [
@@ -44,7 +45,7 @@ SETTINGS = [
         "tau: 0.08",
         "tau: 0.09",
         {"predict_neighbors", "bleu_neighbors_table1", "compute_data_size_curve"},
-        {"tabulate_rnn_qe", "delta_bleu_table2", "bleu_neighbors_table3", "tabulate_comparison"},
+        {"rnn_qe_table3", "delta_bleu_table2", "bleu_neighbors_table3", "tabulate_comparison"},
     ),
 ]
 
@@ -58,6 +59,7 @@ def test_an_edited_module_makes_again_what_hangs_on_it(changed):
     changed.own_modules()
     edit(changed, "workflow/refless/kernels/rouge_l.py", "\n# a comment\n")
     edit(changed, "workflow/refless/errors.py", "\nCHANGED = 1\n")
+    edit(changed, "workflow/refless/kernels/_registry.py", '\nKERNELS["length.x"] = Kernel()\n')
     assert changed.planned("all") == {}
     for path, again, kept in EDITS:
         before = (changed.path / path).read_text(encoding="utf-8")
@@ -81,6 +83,40 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
     assert "bleu_neighbors_figure2" in planned
     figures = {name for name, entry in catalogue().items() if entry.figure}
     assert planned <= {*figures, "make_report"}
+
+
+def test_a_kernel_asks_for_more_the_more_texts_there_are(changed):
+    """And predictions, of seconds, are no job of a cluster."""
+    rules = (ROOT / "workflow/rules/bleu_neighbors.smk").read_text(encoding="utf-8")
+    assert "localrule: True" in rules.split("rule predict_neighbors:")[1].split("\nrule ")[0]
+    changed.own_modules()
+    options = ["-n", "--workflow-profile", "none", "--forcerun", "compute_kernel", "--"]
+    for size, memory, minutes in ((0, 2000, 60), (10_000_000, 12_000, 1060)):
+        os.truncate(changed.path / "results/ratings/mine/texts.csv", size)
+        told = changed.snakemake(*options, "results/neighbors/mine/bleu.char.csv")
+        assert f"mem_mb={memory}," in told
+        assert f"runtime={minutes}" in told
+
+
+def test_the_model_that_comes_with_refless_is_written_where_it_is_read(fresh, tmp_path):
+    options = ["-n", "--workflow-profile", "none", "--directory", str(tmp_path)]
+    (fresh.path / "mine.tsv").rename(tmp_path / "mine.tsv")
+    path = fresh.path / "workflow/refless/models/rnn_qe/shipped.npz"
+    assert f"output: {path}" in fresh.snakemake(*options, "train_qe_model")
+
+
+@pytest.mark.parametrize(
+    ("module", "code", "named"),
+    [
+        ("pandas", "raise ModuleNotFoundError(name='pandas')", "has no package pandas"),
+        ("sitecustomize", "import snakemake\nsnakemake.__version__ = '10.0.0'", "Snakemake 9"),
+    ],
+)
+def test_another_snakemake_says_what_to_install(fresh, tmp_path, module, code, named):
+    (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
+    told = fresh.snakemake("-n", RATINGS, ok=False, PYTHONPATH=str(tmp_path))
+    assert named in told
+    assert "pip install" in told
 
 
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:
@@ -250,3 +286,31 @@ def test_shipped_and_computed_tables_agree(real, quick):
             values = [c for c in one if c not in ("source", "reason")]
             told = {"rtol": 1e-4, "atol": 1e-9, "obj": name}
             pd.testing.assert_frame_equal(one[values], two[values], check_exact=False, **told)
+
+
+TRAINED = [
+    ("rnn_qe_table1", 0),
+    ("rnn_qe_table3", 6),
+    ("rnn_qe_table5", 18),
+    # five sizes, and set-up 1 on all outputs
+    ("rnn_qe_data_size", 6),
+]
+
+
+def test_an_item_trains_its_own_networks(fresh, tmp_path):
+    """With torch, or a package of its name: six set-ups, and of a table of crossed tests three
+    configurations; one seed."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").touch()
+    fresh.change("train: never", "train: auto")
+    for item, trainings in TRAINED:
+        planned = fresh.planned(item, PYTHONPATH=str(tmp_path))
+        assert planned.get("train_rnn_qe", 0) == trainings, item
+        assert {name for name in planned if name.startswith("rnn_qe")} == {item}
+
+
+def test_a_figure_computes_the_kernel_that_it_shows(fresh):
+    for item in ("bleu_neighbors_figure2", "bleu_neighbors_figure4"):
+        planned = fresh.planned(item)
+        assert planned["compute_kernel"] == 1 + 3 + 1, item  # of three data sets, one in blocks
+        assert "bleu_neighbors_table1" not in planned

@@ -189,11 +189,11 @@ def test_an_encoder_placed_by_hand_is_used(with_model):
 def test_a_changed_option_computes_that_kernel_again(with_model, tmp_path):
     project = with_model.copy(tmp_path / "project")
     project.change("{layer: 2}", "{layer: 1}")
-    assert project.planned(TARGET)["compute_kernel"] == 2
+    assert project.planned(TARGET)["compute_encoder_kernel"] == 2
     project.change("{layer: 1}", "{layer: 2}")
     config = project.path / HERE / "config.json"
     config.write_bytes(config.read_bytes() + b"\n")  # another encoder in its place
-    assert project.planned(FILE)["compute_kernel"] == 1
+    assert project.planned(FILE)["compute_encoder_kernel"] == 1
 
 
 def test_what_the_encoder_lacks_is_said(small):

@@ -10,10 +10,12 @@ from refless.errors import SourceError
 from refless.kernels import encoder, entry
 from refless.store.files import writing
 
+WITH_ENCODERS = "bertscore.", "embedding."
+
 
 def has_encoder(kernel: str) -> bool:
     """Whether a kernel is computed with an encoder, and so with torch."""
-    return kernel.startswith(("bertscore.", "embedding."))
+    return kernel.startswith(WITH_ENCODERS)
 
 
 def lacking(kernel: str) -> str | None:

@@ -15,6 +15,7 @@ here.
 import logging
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,10 +32,10 @@ def job(snakemake: Any) -> Iterator[None]:
 
     A `ReflessError` is printed as it is; anything else keeps its traceback, in the log as well.
     A job that is cancelled (SIGTERM) removes its half-written files first. What it writes is sealed
-    with its inputs.
+    with its inputs. Where there is no terminal, and so no bar, a line says that it is done.
     """
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    path = Path(snakemake.log[0])
+    path, begin = Path(snakemake.log[0]), time.monotonic()
     try:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,6 +54,9 @@ def job(snakemake: Any) -> Iterator[None]:
 
         with job_inputs(map(str, getattr(snakemake, "input", ()))):
             yield
+        if not sys.stderr.isatty():
+            name, seconds = getattr(snakemake, "rule", path.stem), time.monotonic() - begin
+            print(f"done: {name}: {_subject(snakemake)}{seconds:.0f} s", file=sys.stderr)
     except ReflessError as error:
         said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
         file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (said,), None))

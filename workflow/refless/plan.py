@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from refless import encoders
 from refless.data.places import WORDNET, Places, Source
-from refless.errors import FormatError, Reason, ReflessError
+from refless.errors import FormatError, Reason, ReflessError, SettingError
 from refless.kernels.encoder import FILES, is_model, model_name
 from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
@@ -228,6 +228,26 @@ class Plan:
     def _manifest(self) -> dict[str, tuple[str, str]]:
         return read_manifest(self.shipped)
 
+    # ---- findings -----------------------------------------------------------------------------
+
+    def digest_of_findings(self) -> str:
+        """SHA-256 of the settings that the findings hang on: not of where raw files come from, how
+        data sets look and how networks are trained; nor of a user's own data sets, unless they are
+        put together with others."""
+        left_out: dict[str, Any] = {
+            "mirror": True,
+            "network": True,
+            "rnn_qe": {"train", "device"},
+            "comparison": {"networks"},
+            "data": {"__all__": {"name", "colour", "blocks"}},
+        }
+        recipe = self.settings.model_dump(exclude=left_out)
+        pooled = {*self.settings.tasks("rnn_qe"), *self.settings.tasks("essays")}
+        for task, entry in self.settings.data.items():
+            if not pooled & {task} and not set(entry.files.values()) <= set(self.sources):
+                del recipe["data"][task]
+        return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+
     # ---- raw files and kernels ----------------------------------------------------------------
 
     def place(self, path: str) -> str:
@@ -245,6 +265,18 @@ class Plan:
         if fetched or self._at_hand(path):
             return None
         return Reason("raw_file_missing", f"the raw file {path} is missing")
+
+    def check(self) -> None:
+        """Raises SettingError: a user's own file, or a mirror's folder, is not there."""
+        remedy = "mend the path in the configuration, or put it there"
+        for folder in self.places.folders[1:]:
+            if not folder.is_dir():
+                raise SettingError("is no folder", path=f"mirror {folder}", remedy=remedy)
+        for task, entry in self.settings.data.items():
+            for name, path in entry.files.items():
+                if path not in self.sources and not Path(path).is_file():
+                    where = f"data.{task}.files.{name}"
+                    raise SettingError(f"there is no file {path}", path=where, remedy=remedy)
 
     def sums(self, task: str) -> dict[str, str]:
         """Sums of a data set's raw files: the published ones, else of what lies here."""
@@ -330,31 +362,42 @@ def opening_line(trained: Collection[str]) -> str:
     )
 
 
-def closing_lines(
-    asked: Sequence[str], made: Collection[str], absent: Sequence[Mapping[str, Any]], seconds: float
-) -> list[str]:
+def closing_lines(asked: Sequence[str], made: Collection[str], seconds: float) -> list[str]:
     """What a run says in the end: where the files are, and where their numbers came from.
 
     asked, made : files of its targets, and all that these hang on
-    absent : `Plan.missing`, as it came up
     """
     records = [path for path in made if re.fullmatch(r"results/tables/.*\.csv", path)]
     figures = [path for path in made if re.fullmatch(r"results/figures/.*\.pdf", path)]
-    rows = Counter(computed=0, shipped=0, absent=0)
+    rows, absent = Counter(computed=0, shipped=0, absent=0), Counter[str]()
     try:
-        for path in records:
-            rows.update(read_record(path)["metadata"]["source"])
+        for metadata in (read_record(path)["metadata"] for path in records):
+            rows.update(metadata["source"])
+            absent.update(metadata["reason"])
     except ReflessError as error:
         return [f"error: {error}"]
-    first = f" (first: {absent[0]['sentence']})" if rows["absent"] and absent else ""
+    # what a changed setting took away comes first
+    reasons = sorted(absent, key=lambda word: (word != "settings", -absent[word], word))
     counts = ", ".join(f"{n} {name}" for name, n in rows.items())
+    counts += " (" * bool(reasons) + ", ".join(f"{absent[word]} {word}" for word in reasons)
+    report = Path("results/report.html")
     lines = {
-        "report": str(Path("results/report.html").resolve()) * ("results/report.html" in made),
+        "report": _report_line(report, [*records, *figures], str(report) in made),
         "tables": f"{len(records)} in {Path('results/tables').resolve()}" * bool(records),
         "figures": f"{len(figures)} in {Path('results/figures').resolve()}" * bool(figures),
-        "rows": f"{counts}{first}" * bool(records),
+        "rows": (counts + ")" * bool(reasons)) * bool(records),
         "files": str(Path(asked[0]).resolve().parent) * (not records and not figures),
         "time": f"{seconds:.0f} s",
         "next": "change config/config.yaml and run again; `refless compare` takes your own ratings",
     }
-    return [f"{name:8} {said}" for name, said in lines.items() if said]
+    return [f"{name:8} {text}" for name, text in lines.items() if text]
+
+
+def _report_line(report: Path, items: Iterable[str], made: bool) -> str:
+    """Where the report is, if it was asked for; that it shows earlier tables, if it does."""
+    if made:
+        return str(report.resolve())
+    newest = max((Path(path).stat().st_mtime for path in items), default=0.0)
+    if not report.is_file() or report.stat().st_mtime >= newest:
+        return ""
+    return f"{report} is older than these files; the target report makes it anew"

@@ -14,6 +14,7 @@ rule predict_neighbors:
         multiext("results/neighbors/{task}/{kernel}", ".csv", ".json"),
     log:
         "results/logs/predict_neighbors/{task}/{kernel}.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
@@ -73,15 +74,20 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
             "../scripts/tabulate_bleu_neighbors_table1.py"
 
 
-for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
+# Figures 2 and 3 are over the thresholds, figure 4 is over the data size.
+for NAME, OVER in {
+    "bleu_neighbors_figure2": {"predictions": "results/neighbors/{task}/{kernel}.csv"},
+    "bleu_neighbors_figure3": {"predictions": "results/neighbors/{task}/{kernel}.csv"},
+    "bleu_neighbors_figure4": {"sizes": "results/curves/{task}/data_size.csv"},
+}.items():
 
     rule:
         name:
             NAME
         input:
+            **{key: there(path, task=TASKS, kernel=PLAIN) for key, path in OVER.items()},
             ratings=there(RATINGS, task=TASKS),
-            predictions=PREDICTIONS,
-            table=multiext("results/tables/bleu_neighbors_table1", ".csv", ".json"),
+            published=beside("resources/published/bleu_neighbors_table1.csv"),
         output:
             figure(NAME),
         log:
@@ -93,27 +99,9 @@ for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
             thresholds=THRESHOLDS,
             kernel=PLAIN,
             looks={task: LOOKS[task] for task in TASKS},
-            code=code("plot_bleu_neighbors_thresholds.py", shows=[NAME]),
+            code=code("plot_bleu_neighbors.py", shows=[NAME]),
         script:
-            "../scripts/plot_bleu_neighbors_thresholds.py"
-
-
-rule bleu_neighbors_figure4:
-    input:
-        sizes=there("results/curves/{task}/data_size.csv", task=TASKS),
-        table=multiext("results/tables/bleu_neighbors_table1", ".csv", ".json"),
-    output:
-        figure("bleu_neighbors_figure4"),
-    log:
-        "results/logs/bleu_neighbors_figure4.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        looks={task: LOOKS[task] for task in TASKS},
-        code=code("plot_bleu_neighbors_figure4.py"),
-    script:
-        "../scripts/plot_bleu_neighbors_figure4.py"
+            "../scripts/plot_bleu_neighbors.py"
 
 
 rule estimate_cross_task:

@@ -5,9 +5,10 @@ import re
 import shlex
 import sys
 import time
-from itertools import permutations
+from itertools import chain, permutations
 from os import environ
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
@@ -21,15 +22,22 @@ sys.path.insert(0, LIBRARY)
 environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
-from refless.encoders import has_encoder
-from refless.data.places import Places, read_sources
-from refless.errors import ReflessError
-from refless.experiments.reproducibility.claims import read_claims
-from refless.models.rnn_qe import names as qe
-from refless.plan import Plan, closing_lines, opening_line
-from refless.report.catalogue import catalogue
-from refless.settings import read_settings, typed
-from refless.store.code import code_sum
+try:
+    from refless.encoders import WITH_ENCODERS, has_encoder
+    from refless.data.places import Places, read_sources
+    from refless.errors import ReflessError
+    from refless.experiments.reproducibility.claims import read_claims
+    from refless.kernels import entry
+    from refless.models.rnn_qe import names as qe
+    from refless.plan import Plan, closing_lines, opening_line
+    from refless.report.catalogue import catalogue
+    from refless.settings import read_settings, typed
+    from refless.store.code import code_sum
+except ModuleNotFoundError as error:
+    raise WorkflowError(
+        f"{sys.executable}, which runs Snakemake, has no package {error.name}\n  What to do: install all"
+        f" that refless needs there: pip install -r {shlex.quote(str(ROOT / 'envs/lock/core.txt'))}"
+    ) from None
 
 
 def whole_config():
@@ -53,6 +61,7 @@ environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
+        TemporaryFile(dir=".snakemake").close()
         if Path("results").is_dir() and not Path(".snakemake/metadata").is_dir():
             print(
                 "refless: results came without .snakemake, so they are judged by times alone:"
@@ -65,6 +74,7 @@ try:
     MIRROR = environ.get("REFLESS_MIRROR") or SETTINGS.mirror
     PLACES = Places(mirror=MIRROR, network=SETTINGS.network)
     PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(beside("resources/shipped")))
+    PLAN.check()
 except OSError as error:
     raise WorkflowError(
         f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
@@ -178,8 +188,7 @@ def print_closing_lines(place, begin):
     whole = all(os.path.exists(path) for path in [*asked, *dag.targetfiles])
     if asked and whole and not list(dag.needrun_jobs()):
         made = {path for job in dag.jobs for path in job.output}
-        absent = [one for job in sorted(dag.jobs, key=str) for one in job.params.get("missing", [])]
-        lines = closing_lines(asked, made, absent, time.time() - begin)
+        lines = closing_lines(asked, made, time.time() - begin)
         print(*lines, sep="\n", file=sys.stderr, flush=True)
 
 

@@ -11,6 +11,8 @@ rule train_comparison_networks:
         multiext("results/comparison/networks/{task}", ".csv", ".json"),
     log:
         "results/logs/train_comparison_networks/{task}.log",
+    benchmark:
+        "results/logs/train_comparison_networks/{task}.tsv"
     conda:
         "../../envs/torch.yaml"
     threads: 2
@@ -35,6 +37,8 @@ rule compare_methods:
         multiext("results/comparison/{task}", ".csv", ".json"),
     log:
         "results/logs/compare_methods/{task}.log",
+    benchmark:
+        "results/logs/compare_methods/{task}.tsv"
     priority: 50  # the longest jobs of a whole run start early, and what they need before
     conda:
         "../../envs/refless.yaml"

@@ -11,6 +11,7 @@ rule fetch_source:
     wildcard_constraints:
         path="|".join(re.escape(path) for path in PLAN.sources),
     priority: 100
+    retries: 2  # a server may be busy
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -46,6 +47,7 @@ rule normalize_ratings:
 rule fetch:
     log:
         "results/logs/fetch.log",
+    retries: 2
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -66,6 +68,7 @@ rule ship:
         "../../envs/refless.yaml"
     params:
         digests=lambda wildcards: PLAN.shippable(),
+        findings=PLAN.digest_of_findings(),
         workflow=beside("."),
     script:
         "../scripts/ship.py"

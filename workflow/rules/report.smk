@@ -75,6 +75,7 @@ rule make_report:
         "../../envs/refless.yaml"
     params:
         settings=SETTINGS.model_dump(mode="json"),
+        digest=PLAN.digest_of_findings(),
         code=code("make_report.py", "report/report.html", "report/style.css", "report/table.js"),
     script:
         "../scripts/make_report.py"

@@ -16,7 +16,8 @@ QE_TRAININGS = {
     for name, of in qe.NAMES.items()
 }
 QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
-QE_CURVE = {name: paths for name, paths in QE_TRAININGS.items() if name.startswith(qe.CURVE)}
+# of the tables of predictions: what is tested in them
+QE_TESTS = dict(zip(QE_TABLES[2:], ("cross_validation", *qe.CROSS)))
 
 
 rule score_rnn_qe_outputs:
@@ -52,6 +53,8 @@ rule train_rnn_qe:
         "results/rnn_qe/predictions/{name}/{seed}.json",
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
+    benchmark:
+        "results/logs/train_rnn_qe/{name}/{seed}.tsv"
     conda:
         "../../envs/torch.yaml"
     resources:
@@ -69,36 +72,53 @@ rule train_rnn_qe:
         "../scripts/train_rnn_qe.py"
 
 
-# Its tables are made of the same files, and some of each other: all of them are one start of Python.
-rule tabulate_rnn_qe:
-    input:
-        outputs=QE_OUTPUTS,
-        predictions=[path for paths in QE_TRAININGS.values() for path in paths],
-        published=[beside(f"resources/published/rnn_qe_table{k}.csv") for k in (1, 2, 3, 4, 5)],
-    output:
-        item_files(*QE_TABLES),
-    log:
-        "results/logs/tabulate_rnn_qe.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        predictions=QE_TRAININGS,
-        bootstrap=BOOTSTRAP,
-        missing=missing("results/rnn_qe/outputs.csv"),
-        untrained=missing(QE_PREDICTIONS, name=QE_TRAININGS, seed=0),
-        code=code("tabulate_rnn_qe.py", shows=QE_TABLES),
-    script:
-        "../scripts/tabulate_rnn_qe.py"
+# A table of predictions hangs on those of its own test, whose networks alone it trains.
+for NAME in QE_TABLES:
+    TESTED = {
+        name: paths
+        for name, paths in QE_TRAININGS.items()
+        if NAME in QE_TESTS and qe.NAMES[name].tested.startswith(QE_TESTS[NAME])
+    }
+
+    rule:
+        name:
+            NAME
+        input:
+            outputs=QE_OUTPUTS,
+            predictions=list(chain.from_iterable(TESTED.values())),
+            published=beside(f"resources/published/{NAME}.csv"),
+        output:
+            table(NAME),
+        log:
+            f"results/logs/{NAME}.log",
+        localrule: True
+        conda:
+            "../../envs/refless.yaml"
+        params:
+            experiment=QE_TESTS.get(NAME, ""),
+            predictions=TESTED,
+            bootstrap=BOOTSTRAP,
+            missing=missing("results/rnn_qe/outputs.csv"),
+            untrained=missing(QE_PREDICTIONS, name=TESTED, seed=0),
+            code=code("tabulate_rnn_qe.py", shows=[NAME]),
+        script:
+            "../scripts/tabulate_rnn_qe.py"
+
+
+# The curve ends with set-up 1 on all rated outputs.
+QE_CURVE = {
+    name: paths
+    for name, paths in QE_TRAININGS.items()
+    if name.startswith(qe.CURVE) or name == "setup1"
+}
 
 
 rule rnn_qe_data_size:
     input:
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
-        predictions=[path for paths in QE_CURVE.values() for path in paths],
-        table="results/tables/rnn_qe_table3.csv",
-        record="results/tables/rnn_qe_table3.json",
+        predictions=list(chain.from_iterable(QE_CURVE.values())),
+        published=beside("resources/published/rnn_qe_table3.csv"),
     output:
         figure("rnn_qe_data_size"),
     log:
@@ -118,7 +138,7 @@ rule train_qe_model:
     input:
         there(RATINGS, task=RATED),
     output:
-        "workflow/refless/models/rnn_qe/shipped.npz",
+        beside("workflow/refless/models/rnn_qe/shipped.npz"),
     log:
         "results/logs/train_qe_model.log",
     conda:

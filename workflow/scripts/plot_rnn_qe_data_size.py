@@ -3,14 +3,14 @@
 from refless.job import job
 
 with job(snakemake):
+    from refless.experiments.published import read_published
     from refless.experiments.rnn_qe.tables import data_size, gather
     from refless.report import figures
-    from refless.report.tables import read_table
     from refless.store import sealed
 
-    files, params = snakemake.input, snakemake.params
-    outputs, curve = (next(iter(found), None) for found in (files.outputs, files.curve))
-    given, table = gather(outputs, params.predictions), read_table(files.table)
-    drawn = data_size(sealed.read(curve).content if curve else None, given, table)
-    figure = figures.learning_curve_figure(drawn, table)
+    files = snakemake.input
+    outputs, curve = (next(iter(paths), None) for paths in (files.outputs, files.curve))
+    gathered = gather(outputs, snakemake.params.predictions)
+    drawn = data_size(sealed.read(curve).content if curve else None, gathered)
+    figure = figures.learning_curve_figure(drawn, read_published(files.published))
     figures.save(figure, snakemake.output[0], drawn)

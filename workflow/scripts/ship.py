@@ -6,7 +6,7 @@ from pathlib import Path
 from refless.job import job
 
 with job(snakemake):
-    from refless.report.fill import filled, read_numbers
+    from refless.report.fill import filled, read_numbers, with_settings
     from refless.shipping import ship
     from refless.store.files import write_text
 
@@ -15,4 +15,5 @@ with job(snakemake):
         logging.getLogger(__name__).info("%s", path)
     numbers = read_numbers(root / "resources/numbers.yaml")
     for page in (root / "README.md", root / "docs/findings.md"):
-        write_text(filled(page.read_text("utf-8"), numbers, Path("results/tables")), page)
+        text = filled(page.read_text("utf-8"), numbers, Path("results/tables"))
+        write_text(with_settings(text, snakemake.params.findings), page)

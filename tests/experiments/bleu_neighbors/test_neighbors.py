@@ -15,19 +15,23 @@ from refless.experiments.bleu_neighbors import neighbors as module
 from refless.experiments.bleu_neighbors.curves import (
     average_annotators,
     data_size_curve,
+    published_points,
     read_data_sizes,
     threshold_curves,
     write_data_size_curve,
 )
 from refless.experiments.bleu_neighbors.matrices import read_kernel, write_kernel
 from refless.experiments.bleu_neighbors.neighbors import (
+    Predicted,
     is_stand_in,
     rated_texts,
     read_predicted,
     write_neighbors,
 )
+from refless.experiments.bleu_neighbors.table1 import annotator_rows
 from refless.kernels import kernel
 from refless.store import sealed
+from tests.conftest import ROOT
 from tests.experiments.bleu_neighbors.written import annotated_task
 
 KERNEL, TAU, LIMITS = "bleu.char", 0.3, (3, 0.3)
@@ -161,9 +165,15 @@ def test_a_curve_has_the_sizes_of_its_data_set(task, blocks, tmp_path, many, siz
     assert set(found["size"]) == sizes  # everything there is is the last one
 
 
-def test_average_annotators_are_those_of_table_1():
-    keys = {"task": ["t", "t", "u", "t"], "model": [*["human_average"] * 3, "bleu"]}
-    table = pd.DataFrame(keys).assign(against=["all", "others", "all", "all"])
-    table["spearman"] = [0.5, 0.3, np.nan, 0.1]
-    assert average_annotators(table) == {"t": (0.3, 0.5)}
-    assert average_annotators(table.iloc[2:]) == {}
+def test_average_annotators_are_those_of_table_1(task, folder):
+    tasks = read_predicted([folder], [], *LIMITS) | {"none": Predicted()}
+    _, every, others = (row["spearman"] for row in annotator_rows(tasks["t"], 50, 1))
+    assert average_annotators(tasks) == {"t": (others, every)}
+    assert others < every
+
+
+def test_published_points_are_those_of_bleu():
+    looks = {"mine": {"published": ""}, "news": {"published": "summarization"}}
+    path = ROOT / "resources/published/bleu_neighbors_table1.csv"
+    assert published_points(path, looks)["spearman"]["news"] == 0.325
+    assert "mine" not in published_points(path, looks)["coverage"]

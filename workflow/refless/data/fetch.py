@@ -8,11 +8,11 @@ sources, or ``models/<encoder>``.
 
 import hashlib
 import logging
-import os
 import sys
 import time
 import zipfile
 from collections.abc import Mapping
+from os import getenv
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -53,6 +53,7 @@ def fetch(source: Source, places: Places) -> Path:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     remedy = f"get it by hand ({source.url or source.about}) and put it at"
     remedy += f" {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
+    remedy += "; `--config network=False` does with what comes with refless" * places.network
     message = "could not be had. Tried:\n  " + "\n  ".join(tried)
     raise SourceError(message, path=source.path, remedy=remedy)
 
@@ -107,23 +108,26 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def main(logged: str, *names: str) -> None:
-    """Bring raw files and encoders here; with ``--keep-going``, go on where one cannot be had."""
+    """Bring raw files and encoders here; ``--keep-going``: all, then fail for lost downloads."""
     from refless.encoders import fetch_encoder
     from refless.job import job
 
-    mirror, network = os.environ.get("REFLESS_MIRROR", ""), os.environ.get("REFLESS_NETWORK")
-    places = Places(mirror=mirror, network=network != "off")
+    places = Places(mirror=getenv("REFLESS_MIRROR", ""), network=getenv("REFLESS_NETWORK") != "off")
+    sources, lost = read_sources(), list[str]()
     with job(SimpleNamespace(log=[logged])):
         for name in names:
             try:
                 if name.startswith("models/"):
                     fetch_encoder(name.removeprefix("models/"), places)
                 elif name != "--keep-going":
-                    fetch(read_sources()[name], places)
+                    fetch(sources[name], places)
             except ReflessError as error:
                 if "--keep-going" not in names:
                     raise
                 log.warning("%s", error)
+                lost += [name] if places.addresses(sources.get(name, Source(name))) else []
+        if lost:
+            raise SourceError(f"could not be fetched: {', '.join(lost)}", remedy="see above why")
 
 
 if __name__ == "__main__":

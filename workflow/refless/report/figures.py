@@ -90,22 +90,15 @@ def as_address(figure: Figure) -> str:
     return f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}"
 
 
-def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
+def empty_figure(
+    reason: str = "nothing to draw: table 1 of BLEU Neighbors has the reason",
+) -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
     figure, ax = plt.subplots(figsize=(8.2, 1.2))
     ax.set_axis_off()
     ax.text(0.5, 0.5, reason, ha="center", wrap=True)
     return figure
-
-
-def published_points(table: pd.DataFrame, column: str) -> dict[str, float]:
-    """Data set -> what the paper prints of BLEU Neighbors at its thresholds and on all texts.
-
-    ``table`` is table 1, as `refless.report.tables.read_table` has it.
-    """
-    own = table[(table["model"] == "bleu") & (table[f"paper_{column}"] != "")]
-    return dict(zip(own["task"], own[f"paper_{column}"].astype(float), strict=True))
 
 
 def _hollow(ax: Axes, x: float, y: float | None, colour: str, label: str = "_published") -> None:
@@ -226,19 +219,17 @@ def _with_annotators(
     return figure
 
 
-def learning_curve_figure(curves: pd.DataFrame, table: pd.DataFrame) -> Figure:
+def learning_curve_figure(curves: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Pearson and Spearman over the number of rated training outputs.
 
     curves : columns model, size, pearson, spearman, and their spread (``_sd``)
-    table : RNN-QE's table 3, whose published values of set-up 1 are drawn hollow at the end
+    printed : RNN-QE's published table 3, whose set-up 1 is drawn hollow at the end
     """
     if curves.empty:
-        return empty_figure("not available: table 3 has the reason")
+        return empty_figure("nothing to draw: RNN-QE's table 3 has the reason")
     style()
     labels = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
-    # they stand in the row that is trained as the paper says
-    rows = (table["setup"].astype(str) == "1") & (table["paper_pearson"].astype(str) != "")
-    published = table[rows].iloc[0]
+    published = printed[printed["setup"] == "1"].iloc[0]
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 2.9), sharey=True)
     ticks = sorted(curves["size"].unique())
     for ax, column in zip(axes, ("pearson", "spearman"), strict=True):
@@ -248,7 +239,7 @@ def learning_curve_figure(curves: pd.DataFrame, table: pd.DataFrame) -> Figure:
             size, mean, spread = own["size"], own[column], own[f"{column}_sd"]
             ax.plot(size, mean, line, color=colour, marker="o", ms=3, label=label)
             ax.fill_between(size, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
-        _hollow(ax, ticks[-1], float(published[f"paper_{column}"]), "0.1", "published")
+        _hollow(ax, ticks[-1], float(published[column]), "0.1", "published")
         ax.set_xscale("log")
         ax.minorticks_off()
         ax.set_xticks(ticks, [str(tick) for tick in ticks])

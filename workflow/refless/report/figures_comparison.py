@@ -16,7 +16,7 @@ def comparison_figure(table: pd.DataFrame, looks: Looks) -> Figure:
     looks : how data sets are shown
     """
     if table.empty:
-        return empty_figure("no data set of the comparison is there")
+        return empty_figure("nothing to draw: the table has the reason")
     style()
     names = {task: look["name"] for task, look in looks.items()}
     there = [task for task in looks if task in set(table["task"])]

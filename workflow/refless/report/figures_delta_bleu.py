@@ -32,7 +32,7 @@ def delta_bleu_figure(points: pd.DataFrame, looks: Looks) -> Figure:
     """
     tasks = points["task"].unique()
     if not len(tasks):
-        return empty_figure("no data set of ΔBLEU is there")
+        return empty_figure("nothing to draw: table 2 of ΔBLEU has the reason")
     style()
     shape, size = (len(tasks), 3), (8.2, 0.5 + 2.3 * len(tasks))
     figure, axes = plt.subplots(

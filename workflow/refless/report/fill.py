@@ -1,7 +1,8 @@
 """Numbers in prose: a page names a cell of a table, and a run writes it there.
 
 Stage: report. A page has ``<!--lookup-->0.316 (0.224, 0.390)<!--/-->``, and the list of numbers
-says which cell ``lookup`` is.
+says which cell ``lookup`` is. Sentences are of the settings that they were written for:
+``<!--settings:...-->`` has their digest (`refless.plan.Plan.digest_of_findings`).
 """
 
 import re
@@ -18,6 +19,7 @@ from refless.errors import FormatError
 from refless.report.tables import read_table
 
 PLACE = re.compile(r"<!--(\w+)-->(.*?)<!--/-->", re.DOTALL)
+SETTINGS = re.compile(r"<!--settings:(\w*)-->")
 NUMBER = re.compile(r"\d+\.?(\d*)")
 
 
@@ -43,6 +45,16 @@ def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) ->
         return f"<!--{name}-->{value}{' (' + ', '.join(ends) + ')' if ends else ''}<!--/-->"
 
     return PLACE.sub(cell, page)
+
+
+def of_settings(page: str, digest: str) -> bool:
+    """Whether a page was written for these settings: their digest stands in it."""
+    return SETTINGS.findall(page) == [digest]
+
+
+def with_settings(page: str, digest: str) -> str:
+    """The page with the digest of the settings that its sentences are of."""
+    return SETTINGS.sub(f"<!--settings:{digest}-->", page)
 
 
 def _like(text: str, values: pd.Series) -> str:

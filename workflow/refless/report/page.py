@@ -27,6 +27,7 @@ from refless.store.sealed import read, read_record
 SOURCES = ("computed", "shipped", "absent")
 FRONT = "reproducibility_cells"
 """What stands on the first screen: a figure, and the verdicts of its table, counted."""
+CLAIMS = "claims"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def make_report(
     entries : what the report has, in this order within a paper
     texts : tables of texts, for the sums of the raw files
     settings : the whole configuration
-    findings : what stands on its first screen, in Markdown
+    findings : what stands on its first screen, in Markdown; if empty, the table `claims` does
     Raises FormatError, StaleError: as `refless.store.sealed.read`.
     Raises OutputError: a file cannot be written.
     """
@@ -71,6 +72,7 @@ def make_report(
         papers=papers,
         front=front,
         findings=as_html(findings),
+        claims=items[CLAIMS].parts if CLAIMS in items else [],
         counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
             name: sum(record["metadata"]["source"].get(name, 0) for record in records.values())

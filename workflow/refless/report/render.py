@@ -100,12 +100,15 @@ def _ours(table: pd.DataFrame) -> list[str]:
 
 def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
     value = None if _empty(row.get(name)) else row[name]
-    if column.digits is None:
+    digits = column.digits
+    if isinstance(digits, str):
+        digits = len(str(row[digits]).partition(".")[2])
+    if digits is None:
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         text = "" if whole is None else f"`{whole}`" if column.code else str(whole)
         number = isinstance(value, int | float)
     else:
-        text, number = with_interval(row, name, column.digits), True
+        text, number = with_interval(row, name, digits), True
     if value is not None and row.get(column.star) == 1:
         text += "*"
     plain = "" if value is None else str(value)
@@ -143,7 +146,7 @@ def with_interval(row: Mapping[Any, Any], name: str, digits: int) -> str:
     low, high = (row.get(f"{name}_{end}") for end in ("low", "high"))
     if text == "–" or _empty(low) or _empty(high) or low == high:
         return text
-    return f"{text} ({number(low, digits - 1)}, {number(high, digits - 1)})"
+    return f"{text} ({number(low, max(0, digits - 1))}, {number(high, max(0, digits - 1))})"
 
 
 def markdown(part: Part) -> str:

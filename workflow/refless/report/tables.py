@@ -50,11 +50,14 @@ def publish(
     caption = entry.caption.format(**(facts or {}))
     page = markdown_page(entry, table, caption)
     counts = table["source"].replace("", "absent").value_counts().sort_index()
+    reasons = table.loc[table["source"] == "", "reason"].str.split().str[0].value_counts()
     metadata = {
         "title": entry.title,
         "caption": caption,
         "rows": len(table),
         "source": {str(origin): int(n) for origin, n in counts.items()},
+        # of each row without numbers the first word
+        "reason": {str(word): int(n) for word, n in reasons.sort_index().items()},
         "aside": aside.astype(object).where(aside.notna(), None).to_dict("list"),
     }
     contents = {".csv": table_text(table).encode(), ".md": page.encode()}

@@ -6,6 +6,7 @@ Stage: none. In: the mapping that Snakemake read from config/config.yaml and ``-
 
 from collections.abc import Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Any
 
@@ -147,6 +148,14 @@ def typed(value: Any) -> Any:
     return value
 
 
+def unknown(name: str) -> str:
+    """What is said of a setting that there is not, with the nearest name of one that there is."""
+    sections: list[type[Section]] = [*Section.__subclasses__(), Settings]
+    names = {field.alias or key for one in sections for key, field in one.model_fields.items()}
+    near = get_close_matches(name, sorted(names), 1)
+    return "unknown" + (f"; did you mean {near[0]}?" if near else "")
+
+
 def read_settings(raw: Mapping[str, Any]) -> Settings:
     """The settings, checked. Raises SettingError: a line a fault: the setting's path, what is
     wrong, and its value."""
@@ -157,6 +166,8 @@ def read_settings(raw: Mapping[str, Any]) -> Settings:
         for fault in error.errors(include_url=False):
             path = ".".join(map(str, fault["loc"]))
             told = fault["msg"].removeprefix("Value error, ")
+            if fault["type"] == "extra_forbidden":
+                told = unknown(str(fault["loc"][-1]))
             if path and fault["type"] != "missing":
                 told += f" (it is {str(fault['input'])[:60]})"
             lines.append(f"{path}: {told}")

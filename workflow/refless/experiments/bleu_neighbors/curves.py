@@ -20,8 +20,10 @@ from refless.experiments.bleu_neighbors.neighbors import (
     predictions,
     rated_texts,
 )
-from refless.experiments.bleu_neighbors.table1 import ALL, AVERAGE, OTHERS
+from refless.experiments.bleu_neighbors.table1 import Looks, of_our_tasks
+from refless.experiments.published import read_published
 from refless.models.neighbor_means import enough_evidence
+from refless.statistics import human_rows
 from refless.statistics.correlation import spearman
 from refless.store import sealed
 
@@ -94,10 +96,27 @@ def read_data_sizes(paths: Iterable[str | Path]) -> pd.DataFrame:
     return pd.concat(curves[1:] or curves, ignore_index=True)
 
 
-def average_annotators(table1: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Rho of the average annotator by task, from table 1: against the others, and against all
+def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float, float]]:
+    """Rho of the average annotator by task, as in table 1: against the others, and against all
     labels. Tasks without annotators are left out."""
-    own = table1[(table1["model"] == AVERAGE) & table1["spearman"].notna()]
-    rho = own.pivot_table(index="task", columns="against", values="spearman")
-    pairs = rho.reindex(columns=[OTHERS, ALL]).itertuples(name=None)
-    return {task: (others, every) for task, others, every in pairs}
+    rho = {}
+    for task, data in tasks.items():
+        if data.annotated:
+            others, every = (
+                human_rows(*data.panel, others=others, draws=1).average_spearman.value
+                for others in (True, False)
+            )
+            rho[task] = others, every
+    return rho
+
+
+def published_points(path: str | Path, looks: Looks) -> dict[str, dict[str, float]]:
+    """Spearman's rho and coverage -> task -> what table 1 of the paper, a file, has of BLEU."""
+    printed = of_our_tasks(read_published(path), looks)
+    own = printed[printed["model"] == "bleu"]
+    return {
+        name: {
+            task: float(value) for task, value in zip(own["task"], own[name], strict=True) if value
+        }
+        for name in ("spearman", "coverage")
+    }

@@ -53,10 +53,15 @@ def cells(
 
 
 def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
-    """Published cells under our names of tasks, without those of tasks that are not configured."""
+    """Published cells under our names of tasks; of a task that is not configured, under no name
+    that one of ours may have."""
     names = {look["published"]: task for task, look in looks.items() if look["published"]}
     roles = [name for name in map(str, published) if name.endswith("task")]
-    return published.assign(**{role: published[role].map(names) for role in roles}).dropna()
+    ours = {
+        role: published[role].map(lambda name: names.get(name, f"{name} (not configured)"))
+        for role in roles
+    }
+    return published.assign(**ours)
 
 
 def _of_our_kernels(published: pd.DataFrame, looks: Looks, models: Models) -> pd.DataFrame:

@@ -24,7 +24,7 @@ CELLS = [
     *("paper", "table", "item", "measure", "published", "ours", "ours_low", "ours_high"),
     *("agreement", "cv", "source", "reason"),
 ]
-TABLES = ["paper", "table", "cells", *VERDICTS, "mean_cv", "pearson", "source"]
+TABLES = ["paper", "table", "cells", *VERDICTS, "mean_cv", "pearson", "source", "reason"]
 C4 = np.sqrt(2 / np.pi)
 """Expected standard deviation of two normal numbers, by the n - 1 formula, beside the true one."""
 
@@ -43,7 +43,8 @@ def published_cells(
     for measure, row in product(measures, table.to_dict("records")):
         quoted = row.get("reason") == "quoted"
         if measure not in repeats and row[PAPER + measure] != "" and not quoted:
-            item = ", ".join(str(row[name]) for name in key if row[name] not in ("", None))
+            names = (str(row[name]) for name in key if not pd.isna(row[name]))
+            item = ", ".join(filter(None, names))
             cells.append({"item": item, **_beside(row, measure)})
     return pd.DataFrame(cells, columns=CELLS[2:])
 
@@ -86,6 +87,9 @@ def by_table(cells: pd.DataFrame) -> pd.DataFrame:
         row = {"paper": paper, "table": table, "cells": len(own), "mean_cv": there["cv"].mean()}
         row |= {word: int((own["agreement"] == word).sum()) for word in VERDICTS}
         row["source"] = "shipped" if (own["source"] == "shipped").any() else "computed"
+        row["reason"] = ""
+        if there.empty:
+            row |= {"source": "", "reason": " ".join(dict.fromkeys(own["reason"]))}
         pair = there[["ours", "published"]].to_numpy(float)
         # of all tables together, the scales of their measures would decide
         if len(pair) >= 3 and np.ptp(pair, axis=0).min() > 0 and table != "all":

@@ -285,46 +285,54 @@ def results(
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
-def tables(
-    given: Gathered, published: Sequence[str | Path], bootstrap: Mapping[str, int]
-) -> dict[str, pd.DataFrame]:
-    """Tables 1 to 5 by their names in the catalogue, beside those of the paper. `ASIDE` has those
-    of their columns that stand in the records."""
-    first, second, *others = map(read_published, published)
+def tabulate(
+    name: str,
+    experiment: str,
+    given: Gathered,
+    published: str | Path,
+    bootstrap: Mapping[str, int],
+) -> pd.DataFrame:
+    """A table by its name in the catalogue, beside the paper's file; of tables 3 to 5, the
+    ``experiment`` of `results`. `ASIDE` has those of the columns that stand in the record."""
+    printed = read_published(published)
+    if experiment:
+        return results(experiment, given, printed, bootstrap)
     nothing = sealed.Sealed(None, {"provenance": "", "instances": {}})
     outputs = given.outputs or nothing
-    source, instances = outputs.metadata["provenance"], outputs.metadata["instances"]
-    made = [table1(outputs.content, first, source), table2(instances, second, source)]
-    for experiment, printed in zip(("cross_validation", *CROSS), others, strict=True):
-        made.append(results(experiment, given, printed, bootstrap))
-    return {f"rnn_qe_table{number}": table for number, table in enumerate(made, start=1)}
+    source = outputs.metadata["provenance"]
+    if name == "rnn_qe_table1":
+        return table1(outputs.content, printed, source)
+    return table2(outputs.metadata["instances"], printed, source)
 
 
 # ---- learning curves -----------------------------------------------------------------------------
 
 
-def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed]) -> pd.DataFrame:
+def trained_curve(
+    outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed], whole: int = 0
+) -> pd.DataFrame:
     """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`, from predictions of ``curve_50_setup1`` and
-    so on: a row a random subset s, whose folds f are numbered 5 s + f."""
+    so on: a row a random subset s, whose folds f are numbered 5 s + f, the mean over seeds. Where
+    all outputs were trained on, there are ``whole``."""
     truth, rows = outputs.set_index("id")["rating"], []
     for name, file in predictions.items():
         test = file.content[file.content["part"] == "test"]
         for subset, own in test.groupby(test["fold"] // FOLDS):
-            found = correlations(own["prediction"].to_numpy(), truth[own["id"]].to_numpy())
-            rows.append(("rnn_qe", NAMES[name].size, subset, *found))
+            seeds = [
+                correlations(one["prediction"].to_numpy(), truth[one["id"]].to_numpy())
+                for _, one in own.groupby("seed")
+            ]
+            rows.append(("rnn_qe", NAMES[name].size or whole, subset, *np.mean(seeds, axis=0)))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
-def data_size(curve: pd.DataFrame | None, given: Gathered, table: pd.DataFrame) -> pd.DataFrame:
-    """What the figure draws: mean and standard deviation over subsets, by model and size. Set-up 1
-    on all rated outputs is that of table 3. Empty without the ``curve`` of BLEU Neighbors or
-    without outputs."""
+def data_size(curve: pd.DataFrame | None, given: Gathered) -> pd.DataFrame:
+    """What the figure draws: mean and standard deviation over subsets, by model and size. Empty
+    without the ``curve`` of BLEU Neighbors or without outputs."""
     columns = ["model", "size", *CORRELATIONS, *(f"{name}_sd" for name in CORRELATIONS)]
     if curve is None or given.outputs is None:
         return pd.DataFrame(columns=columns)
-    whole = table[(table["setup"].astype(str) == "1") & (table["schedule"] == SHORT)]
-    last = whole[[*CORRELATIONS]].assign(model="rnn_qe", size=curve["size"].max(), subset=0)
-    trained = trained_curve(given.outputs.content, given.predictions)
-    every = pd.concat([part for part in (curve, trained, last.dropna()) if len(part)])
+    trained = trained_curve(given.outputs.content, given.predictions, int(curve["size"].max()))
+    every = pd.concat([part for part in (curve, trained) if len(part)])
     found = every.groupby(["model", "size"])[[*CORRELATIONS]]
     return found.mean().join(found.std(ddof=0).add_suffix("_sd")).reset_index()[columns]

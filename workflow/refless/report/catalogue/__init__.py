@@ -22,13 +22,13 @@ class Column:
     """How one column is shown. A column ``x`` brings ``x_low``, ``x_high`` and ``paper_x`` along.
 
     label : its heading; by default its name with blanks
-    digits : after the point, for numbers
+    digits : after the point, for numbers; or the column whose value tells by its own how many
     star : a column that is 1 where a star is put
     code : whether it is a name of code
     """
 
     label: str = ""
-    digits: int | None = None
+    digits: int | str | None = None
     star: str = ""
     code: bool = False
 
