@@ -95,6 +95,7 @@ def files_in(directory: Path) -> list[str]:
     ("answers", "asked"),
     [
         ([send(CONTENT)], 1),
+        ([send(b"", status=503), send(b"", status=429), send(CONTENT)], 3),
         ([send(b"", status=302, Location="/b")], 2),
         ([send(gzip.compress(CONTENT), Content_Encoding="gzip")], 1),
     ],

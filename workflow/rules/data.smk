@@ -11,7 +11,6 @@ rule fetch_source:
     wildcard_constraints:
         path="|".join(re.escape(path) for path in PLAN.sources),
     priority: 100
-    retries: 2  # a server may be busy
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -47,7 +46,6 @@ rule normalize_ratings:
 rule fetch:
     log:
         "results/logs/fetch.log",
-    retries: 2
     localrule: True
     conda:
         "../../envs/refless.yaml"

@@ -26,6 +26,7 @@ CHUNK = 1 << 16
 LIMIT = 256 * 2**20  # bytes of a raw file; the largest has 11 MB
 DEADLINE = 600.0  # seconds for one address
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and without a byte
+BUSY = (429, 502, 503, 504)  # answers of a server that may have time a second later
 
 
 def fetch(source: Source, places: Places) -> Path:
@@ -60,11 +61,15 @@ def fetch(source: Source, places: Places) -> Path:
 
 def _download(url: str) -> bytes:
     import requests
+    from urllib3 import Retry
     from urllib3.exceptions import HTTPError
 
-    until, content = time.monotonic() + DEADLINE, bytearray()
+    until, content, session = time.monotonic() + DEADLINE, bytearray(), requests.Session()
+    busy = Retry(2, connect=0, read=0, backoff_factor=1, status_forcelist=BUSY)
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=busy))
     try:
-        with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
+        with session, session.get(url, stream=True, timeout=TIMEOUT) as answer:
             answer.raise_for_status()
             # read1 returns what has come: read would wait for a whole chunk, past any deadline.
             while chunk := answer.raw.read1(CHUNK, decode_content=True):
