@@ -257,15 +257,15 @@ class Case:
 
 def cases() -> Iterator[tuple[str, Case]]:
     for name in NULLS:
-        yield f"null: {name}", Case(null(name), 200, "shown", 0.05)
+        yield f"null: {name}", Case(null(name), 100, "shown", 0.05)
     for n, bound in ((300, None), (1200, 0.8)):
         yield f"signal of r 0.5, {n} texts", Case(power(n), 100, "power", bound)
-    for n, bound in ((300, 0.90), (1200, 0.92)):
+    for n, bound, number in ((300, 0.90, 400), (1200, 0.92, 200)):
         for method in ("ridge", "neighbors"):
             name = f"{method}, new texts, {n} texts"
-            yield name, Case(learned(method, n), 400, "coverage", bound)
+            yield name, Case(learned(method, n), number, "coverage", bound)
         name = f"ridge, new contexts, {n} texts"
-        yield name, Case(learned("ridge", n, "contexts"), 400, "coverage", bound)
+        yield name, Case(learned("ridge", n, "contexts"), number, "coverage", bound)
     for systems in (4, 8, 12, 20):
         for deviation in (0.15, 0.30):
             name = f"score, {systems} systems, r differs by {deviation}"
