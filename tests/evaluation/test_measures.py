@@ -21,7 +21,7 @@ from refless.evaluation.predict import ComparisonSettings
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.evaluation.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
-from refless.statistics.bootstrap import FEWEST_TEXTS
+from refless.statistics.bootstrap import FEWEST_TEXTS, Estimate
 from refless.statistics.correlation import centred
 from refless.statistics.reliability import Raters
 from tests.kernels.texts import ready
@@ -409,9 +409,9 @@ def test_warnings(rated, found):
 def test_a_guessed_scale_and_raters_are_said(rated):
     """With what lies at its ends, and with the ceiling of r."""
     quality = np.append(np.linspace(0, 1, 119) ** 2 * 0.015, 1)
-    raters = Raters(112, 3.0, 0.4, 0.64, 0.8, 0.25)
+    raters = Raters(112, 3.0, 200, Estimate(0.4, 0.3, 0.5), Estimate(0.64), 0.25)
     own = replace(rated, scale=(14.3, 5656), guessed=True, quality=quality, raters=raters)
     scale, people = about(own)
     assert "14.3 to 5,656 (99% of ratings lie below 9" in scale
-    assert "be above 0.80" in people
+    assert "0.40 (0.30, 0.50), of their mean 0.64" in people
     assert "--center-raters" in people

@@ -81,6 +81,8 @@ def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
     texts = own.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in own.files))
+    if "system" in own.texts:
+        ratings = ratings.assign(system=own.texts["system"].to_numpy()[ratings["text"]])
     raters = rater_agreement(ratings) if ratings["rater"].any() else None
     return replace(rated, guessed=not scale, raters=raters)
 

@@ -73,12 +73,16 @@ def about(rated: Rated) -> Iterator[str]:
         said += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
     yield said
     if (raters := rated.raters) is not None:
-        said = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
-        if not np.isnan(raters.one):
-            said += f"; agreement of one rating {raters.one:.2f}, of their mean {raters.mean:.2f}"
-            said += f" (ICC); r can hardly be above {raters.most:.2f}"
-        said += f"; {raters.between:.0%} of the variance lies between raters"
-        yield said + (": --center-raters takes it off" if raters.between > BETWEEN else "")
+        sentence = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
+        if np.isnan(raters.one.value):
+            sentence += f"; only {raters.several} texts have two: too few to say how far they agree"
+        else:
+            one, mean = (
+                _interval(icc.value, icc.low, icc.high) for icc in (raters.one, raters.mean)
+            )
+            sentence += f"; agreement of one rating {one}, of their mean {mean} (ICC)"
+        sentence += f"; {raters.between:.0%} of the variance lies between raters"
+        yield sentence + (": --center-raters takes it off" if raters.between > BETWEEN else "")
 
 
 def _far(rated: Rated) -> str:
@@ -114,8 +118,11 @@ def _said(comparison: Comparison, split: str) -> str:
 
 
 def _shown(row: Mapping[str, float], name: str) -> str:
+    return _interval(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+
+
+def _interval(value: float, low: float, high: float) -> str:
     """``0.24 (0.10, 0.37)``."""
-    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
     return f"{value:.2f}" + ("" if np.isnan(low) else f" ({low:.2f}, {high:.2f})")
 
 
