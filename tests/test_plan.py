@@ -98,6 +98,7 @@ def test_networks_are_trained_where_torch_is(shipped, monkeypatch):
         ({"data.asap_sas.options.raters": "first"}, {ESSAYS}),
         ({"data.nem.files.path": "mine.csv"}, {OUTPUTS, SETUP, COMPARED}),
         ({"comparison.kernels": ["bleu.char"]}, {COMPARED}),
+        ({"data.nem.experiments.comparison.human_systems": ["TGen"]}, {COMPARED}),
         ({"data.dstc7.colour": "#000000", "data.nem.name": "NEM", "rnn_qe.device": "cuda"}, set()),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else "gone",

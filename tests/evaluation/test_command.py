@@ -39,7 +39,7 @@ def test_the_table_has_every_method_under_every_split(made):
     found = pd.read_csv(made / "comparison.csv", keep_default_na=False, na_values=[""])
     assert list(found) == COLUMNS
     methods = {
-        *TRIVIAL,
+        *(set(TRIVIAL) - {"human"}),  # a file does not say it
         "ridge",
         "ridge_system",
         "additive_ridge",

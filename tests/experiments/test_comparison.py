@@ -10,7 +10,7 @@ import pytest
 
 from refless.data.sources import table
 from refless.data.task import Task, read_task, write_task
-from refless.errors import StaleError
+from refless.errors import SettingError, StaleError
 from refless.evaluation.read import all_splits
 from refless.experiments.comparison import (
     compare_task,
@@ -63,6 +63,28 @@ def test_what_is_written_is_read_back(made):
     assert "lovely" not in made.read_text(encoding="utf-8")
 
 
+def test_texts_of_machines_are_compared_alone_too(made, tmp_path):
+    """As if nobody else had written; "written by a person" is a rival where it is known."""
+    settings, task = {**SETTINGS, "kernels": []}, task_in(tmp_path)
+    people = task.texts["system"] == "dog"
+    compare_task(tmp_path / "mine.csv", task, settings, {}, human_systems=["dog"])
+    keys = ["split", "method", "kernel"]
+    both = table_of(tmp_path / "mine.csv").set_index(keys)
+    human = both["pearson"]["texts", "human", ""]
+    assert human == pytest.approx(both["pearson"]["contexts", "human", ""], abs=0.2)
+    assert np.isnan(both["pearson_by_system"]["systems", "human", ""])
+    alone = replace(task, texts=task.texts[~people].reset_index(drop=True))
+    compare_task(tmp_path / "alone/mine.csv", alone, settings, {})
+    expected = table_of(tmp_path / "alone/mine.csv")
+    expected = expected.assign(split=expected["split"] + "_machine").set_index(keys)
+    machine = both[both.index.get_level_values("split").str.endswith("_machine")]
+    pd.testing.assert_frame_equal(machine, expected)
+    assert set(machine["n"]) == {int((~people).sum())}
+    with pytest.raises(SettingError, match="cow"):
+        compare_task(tmp_path / "lost.csv", task, settings, {}, human_systems=["cow"])
+    assert not (tmp_path / "lost.csv").exists()
+
+
 def test_rows_of_networks_say_where_those_were_trained(made, tmp_path):
     """They may be shipped where everything else is computed."""
     file = sealed.read(made)
@@ -83,11 +105,13 @@ def test_networks_are_one_of_the_methods(tmp_path):
     write_networks(tmp_path / "two.csv", task, 0, threads=2)
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert "lovely" not in file.read_text(encoding="utf-8")
-    compare_task(tmp_path / "mine.csv", task, SETTINGS, OPTIONS, file)
+    people = ["dog"]
+    compare_task(tmp_path / "mine.csv", task, SETTINGS, OPTIONS, file, human_systems=people)
     found = table_of(tmp_path / "mine.csv")
     own = found[found["method"] == "rnn_qe"].set_index("split")
     written = pd.read_csv(file)
     quality = task.texts["quality"].to_numpy()
+    assert own["reason"]["texts_machine"] == "other_folds"
     for split, part in written.groupby("split"):
         known = part["estimate"].to_numpy()
         assert own.loc[split, "coverage"] == 1

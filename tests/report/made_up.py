@@ -68,7 +68,9 @@ def make_results(folder: Path) -> Path:
     contents = {
         "first_table1": table1(),
         "first_wide": wide(),
-        "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(source="computed"),
+        "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(
+            measure="mse", source="computed"
+        ),
         "claims": pd.DataFrame({"claim": ["what rises, it is claimed"], "source": ["computed"]}),
     }
     entries = {entry.name: entry for entry in ENTRIES}

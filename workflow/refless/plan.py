@@ -74,7 +74,10 @@ RESULTS = {
     "comparison/{task}.csv": Result(
         ("{task}",),
         _compared,
-        ("comparison.draws", "comparison.repeats", "comparison.seed"),
+        (
+            *("comparison.draws", "comparison.repeats", "comparison.seed"),
+            "data.{task}.experiments.comparison",
+        ),
         optional=True,
     ),
     "comparison/networks/{task}.csv": Result(

@@ -47,6 +47,9 @@ rule compare_methods:
         runtime=120,
     params:
         settings=SETTINGS.comparison.model_dump(exclude={"networks"}),
+        human_systems=lambda wildcards: SETTINGS.data[
+            wildcards.task
+        ].experiments.comparison.human_systems,
         options=lambda wildcards: {k: PLAN.options(k) for k in PLAN.compared(wildcards.task)},
         code=code("compare_methods.py", *map(module, SETTINGS.comparison.kernels)),
     script:

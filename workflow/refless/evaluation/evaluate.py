@@ -1,6 +1,6 @@
 """A whole comparison: every method under every split, and the learning curve."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,14 +211,13 @@ def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
     return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
 
 
-def lead(split: str, values: Draws, rivals: Mapping[Row, Draws]) -> Array:
-    """How far a method is ahead of the best of its rivals, or of 0; on each draw, of those that are
-    the best there. Shape (1 + draws,)."""
-    name = criterion(split)
+def lead(values: Array, rivals: Iterable[Array]) -> Array:
+    """How far a method's correlation is ahead of the best of its rivals', or of 0; on each draw, of
+    those that are the best there. All have shape (1 + draws,)."""
     best = np.zeros(1)
-    for rival in rivals.values():
-        best = np.maximum(best, np.nan_to_num(rival[name]))
-    return np.asarray(np.nan_to_num(values[name]) - best)
+    for rival in rivals:
+        best = np.maximum(best, np.nan_to_num(rival))
+    return np.asarray(np.nan_to_num(values) - best)
 
 
 def _cells(
@@ -247,7 +246,8 @@ def _cells(
     if settings.unrated is not None:
         cells["ratings_saved"] = ratings_saved(r, len(rated), settings.unrated)
     if method not in TRIVIAL and np.isfinite(values["pearson"][0]):
-        gap = lead(split, values, rivals)
+        name = criterion(split)
+        gap = lead(values[name], [rival[name] for rival in rivals.values()])
         cells |= {**interval_columns("difference", gap), "p": p_value(gap, freedom)}
     return cells
 

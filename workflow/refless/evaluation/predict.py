@@ -37,6 +37,7 @@ TRIVIAL = {
     "length": "number of characters",
     "words": "number of words",
     "lookup": "same text seen in training",
+    "human": "written by a person",
     "system_mean": "mean of the system",
     "context_mean": "mean of the context",
     "additive": "system, context and length",
@@ -124,6 +125,9 @@ def methods(rated: Rated, settings: ComparisonSettings) -> dict[tuple[str, str],
     contexts = nobody if rated.context is None else rated.context
     whole = list(map(RatedText, texts, systems.tolist(), contexts.tolist()))
     pairs = [] if rated.system is None else list(zip(rated.system, texts, strict=True))
+    people: dict[tuple[str, str], Method] = {}
+    if rated.human is not None:
+        people["human", ""] = Fitted(baselines.Lookup(), rated.human)
     every: dict[tuple[str, str], Method] = {
         ("constant", ""): Fitted(baselines.Constant(), texts),
         ("middle", ""): Fitted(baselines.Constant(0.5), texts),
@@ -132,6 +136,7 @@ def methods(rated: Rated, settings: ComparisonSettings) -> dict[tuple[str, str],
         ("lookup", ""): Fitted(
             baselines.Lookup(), [wording(text) for text in rated.delexicalised or texts]
         ),
+        **people,
         ("system_mean", ""): Fitted(baselines.Lookup(), rated.system),
         ("context_mean", ""): Fitted(baselines.Lookup(), rated.context),
         ("additive", ""): Fitted(Additive(), whole),

@@ -52,6 +52,7 @@ class Rated:
     guessed: bool = False  # nobody gave the scale
     rows: Array = field(default_factory=lambda: np.empty(0, np.int64))  # of the input, from 1
     raters: Raters | None = None
+    human: Array | None = None  # bool (n,), written by a person; None where nobody says
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -2,7 +2,8 @@
 
 Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from refless.data.ratings import separate_items
 from refless.data.task import Task
-from refless.errors import StaleError
+from refless.errors import SettingError, StaleError
 from refless.evaluation.evaluate import COLUMNS as COMPARED
 from refless.evaluation.evaluate import compare
 from refless.evaluation.predict import NEIGHBORS, NETWORKS, ComparisonSettings, by_networks
@@ -26,17 +27,31 @@ Array = np.ndarray
 
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
-LEFT_OUT = "left_out"
+LEFT_OUT, OTHER_FOLDS = "left_out", "other_folds"
 DRAWN = ("pearson", "pearson_by_system")
 """Measures whose draws are kept."""
+MACHINE = "_machine"
+"""What the name of a split ends in where the texts are of machines alone."""
 WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
 COLUMNS = ["task", *WITHIN, "source", "reason", *(f"{name}_draws" for name in DRAWN)]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
-def rated_task(task: Task) -> Rated:
-    """The texts of a data set, each system's outputs its own."""
-    return rated_of(separate_items(task.texts, task.ratings))
+def rated_task(task: Task, human_systems: Sequence[str] = (), machines: bool = False) -> Rated:
+    """The texts of a data set, each system's outputs its own, and which of them people wrote; or
+    those of ``machines`` alone. Raises FormatError: too few rated texts. Raises SettingError: no
+    system is called so."""
+    texts = separate_items(task.texts, task.ratings)
+    if not human_systems:
+        return rated_of(texts)
+    writers, people = texts["system"].astype(str).str.split("+"), set(human_systems)
+    if unknown := people - set(writers.explode()):
+        message = f"no system of {task.name} is called {min(unknown)}"
+        raise SettingError(message, remedy="`human_systems` has names of its column system")
+    human = np.array([not people.isdisjoint(names) for names in writers])
+    if machines:
+        return rated_of(texts[~human])
+    return replace(rated_of(texts), human=human[texts["quality"].notna()])
 
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
@@ -85,36 +100,48 @@ def compare_task(
     options: Mapping[str, Mapping[str, Any]],
     networks: str | Path | None = None,
     threads: int | None = None,
+    human_systems: Sequence[str] = (),
 ) -> None:
-    """Compare every method on one data set, and write its rows with the draws of Pearson's r, or a
-    word for why there are none: left out by the configuration, or not applicable to these texts.
+    """Compare every method on one data set, and write its rows with the draws of `DRAWN`, or a word
+    for why there are none: left out by the configuration, not applicable to these texts, or of
+    networks that were trained on other folds.
 
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options; a kernel that is not here is left out
     networks : file by `write_networks`; without one, RNN-QE is left out
-    Raises FormatError: too few rated texts.
+    human_systems : systems that are people; if any, the comparison is made on the texts of machines
+        as well, in splits that end in `MACHINE`
+    Raises FormatError: too few rated texts. Raises SettingError: as `rated_task`.
     """
-    left_out = [(NEIGHBORS, kernel) for kernel in settings["kernels"] if kernel not in options]
-    if networks is None:
-        left_out.append((NETWORKS, ""))
-    found = compare(
-        rated_task(task),
-        ComparisonSettings(
-            **{**settings, "kernels": options},
-            left_out=dict.fromkeys(left_out, LEFT_OUT),
-            threads=threads,
-            networks=None if networks is None else read_networks(networks),
-        ),
+    kernels = [(NEIGHBORS, kernel) for kernel in settings["kernels"] if kernel not in options]
+    left_out = dict.fromkeys(kernels, LEFT_OUT)
+    whole = ComparisonSettings(
+        **{**settings, "kernels": options},
+        left_out=left_out if networks else {**left_out, (NETWORKS, ""): LEFT_OUT},
+        threads=threads,
+        networks=read_networks(networks) if networks else None,
     )
-    table = found.table.round(DIGITS)
-    told = table["reason"].isin(["", LEFT_OUT])
-    table["reason"] = table["reason"].where(told, "not_applicable")
-    keys = zip(table["split"], table["method"], table["kernel"], strict=True)
-    drawn = [found.draws.get(key, {}) for key in keys]
-    for name in DRAWN:
-        table[f"{name}_draws"] = [packed(of[name][1:]) if name in of else "" for of in drawn]
+    table = _rows(rated_task(task, human_systems), whole)
+    if human_systems:
+        why = OTHER_FOLDS if networks else LEFT_OUT
+        part = replace(whole, networks=None, left_out={**left_out, (NETWORKS, ""): why})
+        rows = _rows(rated_task(task, human_systems, machines=True), part)
+        table = pd.concat([table, rows.assign(split=rows["split"] + MACHINE)], ignore_index=True)
     origin = "" if networks is None else sealed.read_record(networks)["metadata"]["provenance"]
     sealed.write(path, table, {"networks": origin})
+
+
+def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
+    """The table of a comparison with the draws of each row."""
+    comparison = compare(rated, settings)
+    table = comparison.table.round(DIGITS)
+    words = table["reason"].isin(["", LEFT_OUT, OTHER_FOLDS])
+    table["reason"] = table["reason"].where(words, "not_applicable")
+    keys = zip(table["split"], table["method"], table["kernel"], strict=True)
+    rows = [comparison.draws.get(key, {}) for key in keys]
+    for name in DRAWN:
+        table[f"{name}_draws"] = [packed(row[name][1:]) if name in row else "" for row in rows]
+    return table
 
 
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from refless import __version__
+from refless.experiments.reproducibility.cells import MEASURED, kind_of
 from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
@@ -67,7 +68,8 @@ def make_report(
     papers: dict[str, list[Item]] = {}
     for item in items.values():
         papers.setdefault(item.entry.paper, []).append(item)
-    agreement = read_table(results / f"tables/{FRONT}.csv")["agreement"]
+    cells = read_table(results / f"tables/{FRONT}.csv")
+    agreement = cells["agreement"][cells["measure"].map(kind_of).isin(MEASURED)]
     html = page(
         papers=papers,
         front=front,

@@ -15,6 +15,15 @@ class Plain(Section):
     """An experiment that needs to know nothing more."""
 
 
+class InComparison(Section):
+    """The table `comparison`."""
+
+    human_systems: list[str] = Field(
+        [],
+        description="Systems that are people: the texts of the others are compared alone, too.",
+    )
+
+
 class InDeltaBleu(Section):
     """Table 2 and figure 2 of ΔBLEU: several systems answer the same contexts."""
 
@@ -54,7 +63,7 @@ class Experiments(Section):
     essays: Plain | None = Field(
         default=None, description="Table 3 of BLEU Neighbors; one data set: `{}`."
     )
-    comparison: Plain | None = Field(default=None, description="The table `comparison`: `{}`.")
+    comparison: InComparison | None = Field(default=None, description="The table `comparison`.")
     rnn_qe: InRnnQe | None = Field(default=None, description="RNN quality estimation.")
 
 

@@ -39,9 +39,9 @@ class Estimate:
     draws: Array | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, value: float, draws: Array) -> "Estimate":
-        """With the interval of its draws."""
-        return cls(float(value), *interval(draws), draws)
+    def of(cls, value: float, draws: Array, tests: int = 1) -> "Estimate":
+        """With the interval of its draws, as by `interval`."""
+        return cls(float(value), *interval(draws, tests), draws)
 
     def widened(self, factor: float, lowest: float, highest: float) -> "Estimate":
         """With draws that spread ``factor`` times as far (see `widened`), inside the range of what
@@ -83,13 +83,16 @@ def bootstrap(statistic: Callable[[Array], Array], blocks: Iterable[Array]) -> A
     return np.concatenate([statistic(weights) for weights in blocks], axis=-1)
 
 
-def interval(draws: Array) -> tuple[float, float]:
+def interval(draws: Array, tests: int = 1) -> tuple[float, float]:
     """95% percentile interval of bootstrap draws; NaN where more than `TAIL` of them have no value,
-    as a rho that one candidate decides has none in each draw that misses this one."""
+    as a rho that one candidate decides has none in each draw that misses this one.
+
+    tests : estimates of which this is the best: all their intervals hold together (Bonferroni)
+    """
     there = draws[~np.isnan(draws)]
     if len(there) == 0 or len(draws) - len(there) > TAIL * len(draws):
         return float("nan"), float("nan")
-    low, high = np.quantile(there, [TAIL, 1 - TAIL])
+    low, high = np.quantile(there, [TAIL / tests, 1 - TAIL / tests])
     return float(low), float(high)
 
 
