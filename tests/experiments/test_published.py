@@ -56,7 +56,7 @@ def test_compare(ours, printed, low, high, verdict):
 
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)
 def test_every_published_table_can_be_compared_with(path):
-    keys = {"model", "task", "source_task", "target_task", "train_topic"}
+    keys = {"model", "dataset", "source_dataset", "target_dataset", "train_topic"}
     keys |= {"metric", "references", "system", "setup", "configuration"}
     table = read_published(path)
     own = [column for column in table if column in keys]
@@ -71,14 +71,14 @@ def test_every_published_table_can_be_compared_with(path):
 ONE = pd.DataFrame(
     {
         "model": ["a", "a", "b", "b", "quoted"],
-        "task": ["x", "y", "x", "y", "x"],
+        "dataset": ["x", "y", "x", "y", "x"],
         "rho": [0.501, 0.4, np.nan, 0.501, np.nan],
         "rho_low": [0.4, 0.3, np.nan, 0.4, np.nan],
         "rho_high": [0.6, 0.5, np.nan, 0.6, np.nan],
         "star": [1, 0, np.nan, 0, np.nan],
         "paper_rho": ["0.50", "0.70", "0.30", "0.50", "0.10"],
         "paper_star": ["1", "1", "", "", ""],
-        "source": ["computed", "shipped", "", "computed", ""],
+        "provenance": ["computed", "shipped", "", "computed", ""],
         "reason": ["", "", "no_encoder", "", "quoted"],
     }
 )
@@ -87,7 +87,7 @@ TWO = ONE.assign(mse=0.1, paper_mse="0.1").iloc[:1]
 
 @pytest.fixture
 def cells() -> pd.DataFrame:
-    one = published_cells(ONE, ["model", "task"]).assign(paper="Paper", table="one")
+    one = published_cells(ONE, ["model", "dataset"]).assign(paper="Paper", table="one")
     two = published_cells(TWO, [], ["mse"]).assign(paper="Paper", table="two")
     return pd.concat([one, two])
 
@@ -121,7 +121,7 @@ def test_what_is_measured_is_counted_apart(cells):
 
 def test_a_value_that_stands_in_two_tables_counts_once():
     """The diagonal of BLEU Neighbors' table 2 is its table 1."""
-    tasks = {"source_task": ["x", "x"], "target_task": ["x", "y"]}
+    tasks = {"source_dataset": ["x", "x"], "target_dataset": ["x", "y"]}
     table = pd.DataFrame({**tasks, "rho": 0.5, "paper_rho": "0.5"})
     assert published_cells(table, list(tasks))["item"].tolist() == ["x, y"]
 
@@ -129,12 +129,12 @@ def test_a_value_that_stands_in_two_tables_counts_once():
 def test_a_table_without_numbers_of_ours_is_not_computed(cells):
     absent = cells[cells["agreement"] == "absent"].assign(table="absent")
     found = by_measure(pd.concat([cells, absent])).drop_duplicates("table").set_index("table")
-    assert found.loc["absent", ["source", "reason"]].tolist() == ["", "no_encoder"]
-    assert found.loc["one", ["source", "reason"]].tolist() == ["shipped", ""]
+    assert found.loc["absent", ["provenance", "reason"]].tolist() == ["", "no_encoder"]
+    assert found.loc["one", ["provenance", "reason"]].tolist() == ["shipped", ""]
 
 
 def test_a_label_has_no_word_for_what_a_row_lacks():
-    (cell,) = published_cells(TWO.assign(task=np.nan), ["model", "task"], ["mse"]).to_dict(
+    (cell,) = published_cells(TWO.assign(dataset=np.nan), ["model", "dataset"], ["mse"]).to_dict(
         "records"
     )[:1]
     assert cell["item"] == "a"
@@ -157,11 +157,11 @@ ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}
 @pytest.fixture
 def table() -> pd.DataFrame:
     rows = [
-        {"task": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
+        {"dataset": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
         for name, own in ROWS.items()
     ]
-    table = pd.DataFrame(rows).assign(source=["computed", "shipped", "computed"], reason="")
-    lost = {"task": "ours", "model": "lost", "source": "", "reason": "no_encoder"}
+    table = pd.DataFrame(rows).assign(provenance=["computed", "shipped", "computed"], reason="")
+    lost = {"dataset": "ours", "model": "lost", "provenance": "", "reason": "no_encoder"}
     return pd.concat([table, pd.DataFrame([lost])], ignore_index=True)
 
 
@@ -186,10 +186,10 @@ def test_the_interval_decides(low, high, side, bound, holds):
 
 
 def test_two_rows_are_compared_on_the_draws_that_both_have(table):
-    row = {"task": "theirs", "model": "high"}
+    row = {"dataset": "theirs", "model": "high"}
     found = decided(table, row=row, less={"model": "low"})
     assert found["ours"] == pytest.approx(0.5)
-    assert (found["holds"], found["source"]) == ("yes", "shipped")
+    assert (found["holds"], found["provenance"]) == ("yes", "shipped")
     assert found["ours_high"] - found["ours_low"] < 1e-6
     assert decided(table, row=row, less={"model": "other"})["holds"] == "undecided"
     # one row alone has the interval of the table
@@ -204,9 +204,9 @@ def test_of_several_rivals_the_nearest_or_the_best_of_each_draw_decides(table):
     """The nearest is not always the one with the greatest value: a wide interval is near, too."""
     wide = 0.9 * DRAWS + np.random.default_rng(2).normal(0, 1, 400)
     cells = Estimate.of(-0.1, wide - 0.1).columns("rho")
-    rival = {"task": "ours", "model": "wide", "source": "computed", "reason": "", **cells}
+    rival = {"dataset": "ours", "model": "wide", "provenance": "computed", "reason": "", **cells}
     table = pd.concat([table, pd.DataFrame([rival])], ignore_index=True).assign(coverage=1.0)
-    row, several = {"task": "ours", "model": "high"}, ["low", "wide", "lost"]
+    row, several = {"dataset": "ours", "model": "high"}, ["low", "wide", "lost"]
     every = decided(table, row=row, less={"model": several, "of": "every"})
     assert every["where"].endswith("less wide")
     assert (every["ours"], every["holds"]) == (pytest.approx(0.6), "undecided")
@@ -220,18 +220,18 @@ def test_of_several_rivals_the_nearest_or_the_best_of_each_draw_decides(table):
 
 
 def test_the_best_of_several_rows_has_a_wider_interval(table):
-    alone = decided(table, row={"task": "ours", "model": "high"})
-    best = decided(table, row={"task": "ours", "model": ["low", "high"]})
+    alone = decided(table, row={"dataset": "ours", "model": "high"})
+    best = decided(table, row={"dataset": "ours", "model": ["low", "high"]})
     assert best["ours"] == alone["ours"]
     assert best["ours_low"] < alone["ours_low"]
     assert best["ours_high"] > alone["ours_high"]
 
 
 def test_without_numbers_there_is_a_reason(table):
-    row = {"task": "theirs", "model": "high"}
+    row = {"dataset": "theirs", "model": "high"}
     for model, reason in (("lost", "no_encoder"), ("nobody", "not_configured")):
         found = decided(table, row=row, less={"model": model})
-        assert (found["holds"], found["source"], found["reason"]) == ("", "", reason)
+        assert (found["holds"], found["provenance"], found["reason"]) == ("", "", reason)
     found = decided(table.assign(rho_draws=""), row=row, less={"model": "low"})
     assert found["reason"] == "no_draws"
 

@@ -33,20 +33,20 @@ DRAWN = ("pearson", "pearson_by_system")
 MACHINE = "_machine"
 """What the name of a split ends in where the texts are of machines alone."""
 WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
-COLUMNS = ["task", *WITHIN, "source", "reason", *(f"{name}_draws" for name in DRAWN)]
+COLUMNS = ["dataset", *WITHIN, "provenance", "reason", *(f"{name}_draws" for name in DRAWN)]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
-def rated_task(task: Task, human_systems: Sequence[str] = (), machines: bool = False) -> Rated:
+def rated_task(dataset: Task, human_systems: Sequence[str] = (), machines: bool = False) -> Rated:
     """The texts of a data set, each system's outputs its own, and which of them people wrote; or
     those of ``machines`` alone. Raises FormatError: too few rated texts. Raises SettingError: no
     system is called so."""
-    texts = separate_items(task.texts, task.ratings)
+    texts = separate_items(dataset.texts, dataset.ratings)
     if not human_systems:
         return rated_of(texts)
     writers, people = texts["system"].astype(str).str.split("+"), set(human_systems)
     if unknown := people - set(writers.explode()):
-        message = f"no system of {task.name} is called {min(unknown)}"
+        message = f"no system of {dataset.name} is called {min(unknown)}"
         raise SettingError(message, remedy="`human_systems` has names of its column system")
     human = np.array([not people.isdisjoint(names) for names in writers])
     if machines:
@@ -54,10 +54,10 @@ def rated_task(task: Task, human_systems: Sequence[str] = (), machines: bool = F
     return replace(rated_of(texts), human=human[texts["quality"].notna()])
 
 
-def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
+def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | None = None) -> None:
     """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
-    rated = rated_task(task)
+    rated = rated_task(dataset)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
     splits = all_splits(rated, seed) if rated.prompts is not None else {}
     for (split,) in splits.values():
@@ -95,7 +95,7 @@ def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
 
 def compare_task(
     path: str | Path,
-    task: Task,
+    dataset: Task,
     settings: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
     networks: str | Path | None = None,
@@ -121,11 +121,11 @@ def compare_task(
         threads=threads,
         networks=read_networks(networks) if networks else None,
     )
-    table = _rows(rated_task(task, human_systems), whole)
+    table = _rows(rated_task(dataset, human_systems), whole)
     if human_systems:
         why = OTHER_FOLDS if networks else LEFT_OUT
         part = replace(whole, networks=None, left_out={**left_out, (NETWORKS, ""): why})
-        rows = _rows(rated_task(task, human_systems, machines=True), part)
+        rows = _rows(rated_task(dataset, human_systems, machines=True), part)
         table = pd.concat([table, rows.assign(split=rows["split"] + MACHINE)], ignore_index=True)
     origin = "" if networks is None else sealed.read_record(networks)["metadata"]["provenance"]
     sealed.write(path, table, {"networks": origin})
@@ -145,17 +145,17 @@ def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
 
 
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Every row of every data set (`COLUMNS`), from ``<task>.csv`` by `compare_task`; one that is
-    not there has an empty row. Raises as `refless.store.sealed.read`."""
+    """Every row of every data set (`COLUMNS`), from ``<dataset>.csv`` by `compare_task`; one that
+    is not there has an empty row. Raises as `refless.store.sealed.read`."""
     found = {}
     for path in paths:
         file = sealed.read(path)
         # networks may be trained elsewhere, where the rest is computed here
         origin = {NETWORKS: file.metadata["networks"] or file.metadata["provenance"]}
-        source = file.content["method"].map(origin).fillna(file.metadata["provenance"])
+        provenance = file.content["method"].map(origin).fillna(file.metadata["provenance"])
         there = file.content["coverage"].notna()
-        found[Path(path).stem] = file.content.assign(source=source.where(there, ""))
-    nothing = pd.DataFrame([{"source": ""}])
-    parts = [found.get(task, nothing).assign(task=task) for task in tasks]
+        found[Path(path).stem] = file.content.assign(provenance=provenance.where(there, ""))
+    nothing = pd.DataFrame([{"provenance": ""}])
+    parts = [found.get(dataset, nothing).assign(dataset=dataset) for dataset in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     return with_types(table, COLUMNS)

@@ -20,20 +20,20 @@ from refless.experiments.published import EQUAL, INSIDE, MISSING, OUTSIDE, compa
 PAPER = "paper_"
 CORRELATIONS = ("spearman", "pearson", "kendall", "spearman_low", "spearman_high")
 """From -1 on: one is added for CV*, so that their scale starts at 0."""
-ERRORS = ("mse", "mae", "rmse", "relative_difference", "above_bleu")
+ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
 STAR = "p_"
 MEASURED = ("correlations", "errors")
 KINDS = (*MEASURED, "coverages", "counts", "stars")
 VERDICTS = [EQUAL, INSIDE, OUTSIDE, MISSING]
 CELLS = [
     *("paper", "table", "item", "measure", "published", "ours", "ours_low", "ours_high"),
-    *("agreement", "cv", "source", "reason"),
+    *("agreement", "cv", "provenance", "reason"),
 ]
 NEAR = (0.01, 0.05)
 """Differences of correlations, below which cells are counted."""
 TABLES = [
     *("paper", "table", "measure", "cells", *VERDICTS, "compared", "median_difference"),
-    *(*(f"below_{bound}" for bound in NEAR), "mean_cv", "pearson", "source", "reason"),
+    *(*(f"below_{bound}" for bound in NEAR), "mean_cv", "pearson", "provenance", "reason"),
 ]
 C4 = np.sqrt(2 / np.pi)
 """Expected standard deviation of two normal numbers, by the n - 1 formula, beside the true one."""
@@ -51,8 +51,8 @@ def published_cells(
     key = key or list(table.columns[:1])
     cells = []
     rows = [row for row in table.to_dict("records") if row.get("reason") != "quoted"]
-    if "source_task" in table:  # a data set that is estimated from itself is table 1's
-        rows = [row for row in rows if row["source_task"] != row["target_task"]]
+    if "source_dataset" in table:  # a data set that is estimated from itself is table 1's
+        rows = [row for row in rows if row["source_dataset"] != row["target_dataset"]]
     for measure, row in product(measures, rows):
         if measure not in repeats and row[PAPER + measure] != "":
             names = (str(row[name]) for name in key if not pd.isna(row[name]))
@@ -67,11 +67,11 @@ def _beside(row: Mapping[Any, Any], measure: str) -> dict[str, Any]:
     ours = {name: np.nan if of in (None, "") else float(of) for name, of in found.items()}
     printed = row[PAPER + measure]
     verdict = compare(ours["ours"], printed, ours["ours_low"], ours["ours_high"])
-    told = "reason" if verdict == MISSING else "source"
+    told = "reason" if verdict == MISSING else "provenance"
     cell = {"measure": measure, "published": printed, **ours, "agreement": verdict, "cv": np.nan}
     if kind_of(measure) != "stars":  # a star is a label: it has no scale
         cell["cv"] = variation(ours["ours"], float(printed), int(measure in CORRELATIONS))
-    return {**cell, "source": "", "reason": "", told: row.get(told, "")}
+    return {**cell, "provenance": "", "reason": "", told: row.get(told, "")}
 
 
 def variation(ours: float, published: float, shift: float = 0) -> float:
@@ -108,10 +108,10 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
     for key, group in pd.concat([cells, whole]).groupby(["paper", "table", "measure"], sort=False):
         row: dict[str, Any] = dict(zip(("paper", "table", "measure"), key, strict=True))
         row |= {word: int((group["agreement"] == word).sum()) for word in VERDICTS}
-        row["source"] = "shipped" if (group["source"] == "shipped").any() else "computed"
+        row["provenance"] = "shipped" if (group["provenance"] == "shipped").any() else "computed"
         row["reason"] = ""
         if group["ours"].isna().all():
-            row |= {"source": "", "reason": " ".join(dict.fromkeys(group["reason"]))}
+            row |= {"provenance": "", "reason": " ".join(dict.fromkeys(group["reason"]))}
         pair = group[["ours", "published"]].to_numpy(float)
         pair = pair[np.isfinite(pair).all(axis=1)]
         row |= {"cells": len(group), "compared": len(pair), "mean_cv": group["cv"].mean()}

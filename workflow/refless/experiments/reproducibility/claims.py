@@ -24,7 +24,7 @@ from refless.statistics.bootstrap import unpacked
 
 COLUMNS = [
     *("paper", "claim", "where", "ours", "ours_low", "ours_high", "bound", "holds"),
-    *("source", "reason"),
+    *("provenance", "reason"),
 ]
 SIDES = {"above": 1, "below": -1}
 
@@ -53,15 +53,15 @@ def claims_table(
     rows = []
     for claim in claims:
         cells = {"paper": claim["paper"], "claim": claim["claim"], "bound": claim.get("bound", 0.0)}
-        cells |= {"holds": "", "source": "", "reason": "", "where": claim["column"]}
+        cells |= {"holds": "", "provenance": "", "reason": "", "where": claim["column"]}
         try:
             used, estimate = _estimate(claim, tables[claim["table"]], names)
         except Undecidable as error:
             rows.append({**cells, "reason": str(error)})
             continue
-        sources = {row["source"] for rows_of in used for row in rows_of}
+        sources = {row["provenance"] for rows_of in used for row in rows_of}
         cells["where"] = f"{claim['column']}: {_description(claim, used)}"
-        cells["source"] = "shipped" if "shipped" in sources else "computed"
+        cells["provenance"] = "shipped" if "shipped" in sources else "computed"
         cells["holds"] = verdict(estimate, claim["side"], cells["bound"])
         rows.append({**cells, **estimate.columns("ours")})
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -103,7 +103,7 @@ def _matching(
     Raises Undecidable: there is none."""
     for name, value in values.items():
         words = [str(each) for each in (value if isinstance(value, list) else [value])]
-        words = [names.get(word, word) if name == "task" else word for word in words]
+        words = [names.get(word, word) if name == "dataset" else word for word in words]
         table = table[table[name].fillna("").astype(str).isin(words)]
     reasons = [reason for reason in table.get("reason", ()) if reason]
     table = table[table[column].notna()]
