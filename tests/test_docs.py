@@ -136,7 +136,7 @@ def test_the_notebook_comes_to_the_published_figure():
         assert cell["outputs"] == []
         exec("".join(cell["source"]), known)
     plt.close(known["figure"])
-    published = known["published"].query("model == 'bleu' and task == 'summarization'")
+    published = known["published"].query("model == 'bleu' and dataset == 'summarization'")
     assert round(known["found"].spearman.value, 3) == published["spearman"].item()
     assert known["curve"]["coverage"].between(0, 1).all()
 

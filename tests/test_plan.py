@@ -218,7 +218,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     made = []
     for name, reasons in (("one", {"left_out": 3, "no_draws": 1}), ("two", {"settings": 2})):
-        metadata = {"source": {"absent": sum(reasons.values()), "shipped": 4}, "reason": reasons}
+        metadata = {
+            "provenance_counts": {"absent": sum(reasons.values()), "shipped": 4},
+            "reason": reasons,
+        }
         write_sidecar({Path(f"results/tables/{name}.csv"): b""}, metadata)
         made.append(f"results/tables/{name}.csv")
     Path("results/report.html").touch()

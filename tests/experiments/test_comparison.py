@@ -51,7 +51,7 @@ def test_what_is_written_is_read_back(made):
     assert set(own["split"]) == {"texts", "systems", "contexts"}
     assert set(own["n"]) == {60}
     meteor = own[own["kernel"] == "meteor.nltk35"]
-    assert meteor["source"].tolist() == [""] * 3
+    assert meteor["provenance"].tolist() == [""] * 3
     assert meteor["reason"].tolist() == ["left_out"] * 3
     # the mean of a context that is left out
     unknown = own[(own["method"] == "context_mean") & (own["split"] == "contexts")]
@@ -71,31 +71,31 @@ def test_rows_of_networks_say_where_those_were_trained(made, tmp_path):
     content = pd.concat([others, by_network], ignore_index=True)
     facts = {**file.metadata, "networks": "shipped"}
     sealed.write(tmp_path / "mine.csv", content, facts)
-    by_method = table_of(tmp_path / "mine.csv").groupby("method")["source"].unique()
+    by_method = table_of(tmp_path / "mine.csv").groupby("method")["provenance"].unique()
     assert by_method.pop("rnn_qe").tolist() == ["shipped"]
     assert {one for own in by_method for one in own} == {"computed", ""}
 
 
 @needs_torch
 def test_networks_are_one_of_the_methods(tmp_path):
-    task, file = task_in(tmp_path), tmp_path / "networks.csv"
-    write_networks(file, task, 0, threads=1)
-    write_networks(tmp_path / "two.csv", task, 0, threads=2)
+    dataset, file = task_in(tmp_path), tmp_path / "networks.csv"
+    write_networks(file, dataset, 0, threads=1)
+    write_networks(tmp_path / "two.csv", dataset, 0, threads=2)
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert "lovely" not in file.read_text(encoding="utf-8")
-    compare_task(tmp_path / "mine.csv", task, SETTINGS, OPTIONS, file)
+    compare_task(tmp_path / "mine.csv", dataset, SETTINGS, OPTIONS, file)
     found = table_of(tmp_path / "mine.csv")
     own = found[found["method"] == "rnn_qe"].set_index("split")
     written = pd.read_csv(file)
-    quality = task.texts["quality"].to_numpy()
+    quality = dataset.texts["quality"].to_numpy()
     for split, part in written.groupby("split"):
         known = part["estimate"].to_numpy()
         assert own.loc[split, "coverage"] == 1
         assert own.loc[split, "mse"] == pytest.approx(np.mean((known - quality) ** 2), abs=1e-5)
     # networks of other folds are not taken for those of these
     with pytest.raises(StaleError):
-        compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, OPTIONS, file)
-    rated = rated_task(task)
+        compare_task(tmp_path / "mine.csv", dataset, {**SETTINGS, "seed": 1}, OPTIONS, file)
+    rated = rated_task(dataset)
     (other,) = all_splits(rated, 1)["texts"]
     with pytest.raises(StaleError, match="folds"):
         read_networks(file)(rated, other)
@@ -117,10 +117,10 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path):
 
 def test_the_table_has_a_row_for_what_is_not_there(made):
     whole = comparison_table(["lost", "mine"], [made])
-    assert whole["task"].tolist() == ["lost"] + ["mine"] * len(table_of(made))
-    assert whole["source"][0] == ""
+    assert whole["dataset"].tolist() == ["lost"] + ["mine"] * len(table_of(made))
+    assert whole["provenance"][0] == ""
     assert whole["n"].isna()[0]
     assert np.isnan(whole["pearson"][0])
-    assert comparison_table(["lost"], [])["task"].tolist() == ["lost"]
+    assert comparison_table(["lost"], [])["dataset"].tolist() == ["lost"]
     nothing = comparison_table([], [])  # no data set takes part
     assert (len(nothing), list(nothing)) == (0, list(whole))

@@ -55,7 +55,7 @@ def test_compare(ours, printed, low, high, verdict):
 
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)
 def test_every_published_table_can_be_compared_with(path):
-    keys = {"model", "task", "source_task", "target_task", "train_topic"}
+    keys = {"model", "dataset", "source_dataset", "target_dataset", "train_topic"}
     keys |= {"metric", "references", "system", "setup", "configuration"}
     table = read_published(path)
     own = [column for column in table if column in keys]
@@ -70,14 +70,14 @@ def test_every_published_table_can_be_compared_with(path):
 ONE = pd.DataFrame(
     {
         "model": ["a", "a", "b", "b", "quoted"],
-        "task": ["x", "y", "x", "y", "x"],
+        "dataset": ["x", "y", "x", "y", "x"],
         "rho": [0.501, 0.4, np.nan, 0.501, np.nan],
         "rho_low": [0.4, 0.3, np.nan, 0.4, np.nan],
         "rho_high": [0.6, 0.5, np.nan, 0.6, np.nan],
         "star": [1, 0, np.nan, 0, np.nan],
         "paper_rho": ["0.50", "0.70", "0.30", "0.50", "0.10"],
         "paper_star": ["1", "1", "", "", ""],
-        "source": ["computed", "shipped", "", "computed", ""],
+        "provenance": ["computed", "shipped", "", "computed", ""],
         "reason": ["", "", "no_encoder", "", "quoted"],
     }
 )
@@ -86,7 +86,7 @@ TWO = ONE.assign(mse=0.1, paper_mse="0.1").iloc[:1]
 
 @pytest.fixture
 def cells() -> pd.DataFrame:
-    one = published_cells(ONE, ["model", "task"]).assign(paper="Paper", table="one")
+    one = published_cells(ONE, ["model", "dataset"]).assign(paper="Paper", table="one")
     two = published_cells(TWO, [], ["mse"]).assign(paper="Paper", table="two")
     return pd.concat([one, two])
 
@@ -113,12 +113,12 @@ def test_counts_add_up_by_table(cells):
 def test_a_table_without_numbers_of_ours_is_not_computed(cells):
     absent = cells[cells["agreement"] == "absent"].assign(table="absent")
     found = by_table(pd.concat([cells, absent])).set_index("table")
-    assert found.loc["absent", ["source", "reason"]].tolist() == ["", "no_encoder"]
-    assert found.loc["one", ["source", "reason"]].tolist() == ["shipped", ""]
+    assert found.loc["absent", ["provenance", "reason"]].tolist() == ["", "no_encoder"]
+    assert found.loc["one", ["provenance", "reason"]].tolist() == ["shipped", ""]
 
 
 def test_a_label_has_no_word_for_what_a_row_lacks():
-    (cell,) = published_cells(TWO.assign(task=np.nan), ["model", "task"], ["mse"]).to_dict(
+    (cell,) = published_cells(TWO.assign(dataset=np.nan), ["model", "dataset"], ["mse"]).to_dict(
         "records"
     )[:1]
     assert cell["item"] == "a"
@@ -141,11 +141,11 @@ ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}
 @pytest.fixture
 def table() -> pd.DataFrame:
     rows = [
-        {"task": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
+        {"dataset": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
         for name, own in ROWS.items()
     ]
-    table = pd.DataFrame(rows).assign(source=["computed", "shipped", "computed"], reason="")
-    lost = {"task": "ours", "model": "lost", "source": "", "reason": "no_encoder"}
+    table = pd.DataFrame(rows).assign(provenance=["computed", "shipped", "computed"], reason="")
+    lost = {"dataset": "ours", "model": "lost", "provenance": "", "reason": "no_encoder"}
     return pd.concat([table, pd.DataFrame([lost])], ignore_index=True)
 
 
@@ -170,10 +170,10 @@ def test_the_interval_decides(low, high, side, bound, holds):
 
 
 def test_two_rows_are_compared_on_the_draws_that_both_have(table):
-    row = {"task": "theirs", "model": "high"}
+    row = {"dataset": "theirs", "model": "high"}
     found = decided(table, row=row, less={"model": "low"})
     assert found["ours"] == pytest.approx(0.5)
-    assert (found["holds"], found["source"]) == ("yes", "shipped")
+    assert (found["holds"], found["provenance"]) == ("yes", "shipped")
     assert found["ours_high"] - found["ours_low"] < 1e-6
     assert decided(table, row=row, less={"model": "other"})["holds"] == "undecided"
     # one row alone has the interval of the table
@@ -183,10 +183,10 @@ def test_two_rows_are_compared_on_the_draws_that_both_have(table):
 
 
 def test_without_numbers_there_is_a_reason(table):
-    row = {"task": "theirs", "model": "high"}
+    row = {"dataset": "theirs", "model": "high"}
     for model, reason in (("lost", "no_encoder"), ("nobody", "not_configured")):
         found = decided(table, row=row, less={"model": model})
-        assert (found["holds"], found["source"], found["reason"]) == ("", "", reason)
+        assert (found["holds"], found["provenance"], found["reason"]) == ("", "", reason)
     found = decided(table.assign(rho_draws=""), row=row, less={"model": "low"})
     assert found["reason"] == "no_draws"
 

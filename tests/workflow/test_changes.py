@@ -226,16 +226,16 @@ def cells(project: Project, name: str) -> pd.DataFrame:
 def test_make_needs_no_data_and_its_numbers_are_labelled(quick):
     first = cells(quick, "bleu_neighbors_table1")
     there = first[first["mse"].notna()]
-    assert set(there["task"]) == {"huse_summarization", "dstc7"}
-    assert set(there["source"]) == {"shipped"}
-    assert first.loc[first["source"].isna(), "reason"].notna().all()
+    assert set(there["dataset"]) == {"huse_summarization", "dstc7"}
+    assert set(there["provenance"]) == {"shipped"}
+    assert first.loc[first["provenance"].isna(), "reason"].notna().all()
     for name, column in (
         ("bleu_neighbors_table3", "n"),
         ("delta_bleu_table2", "spearman"),
         ("rnn_qe_table3", "pearson"),
     ):
         table = cells(quick, name)
-        found = set(table.loc[table[column].notna() & table["source"].notna(), "source"])
+        found = set(table.loc[table[column].notna() & table["provenance"].notna(), "provenance"])
         assert "shipped" in found, name
     assert (quick.path / "results/report.html").is_file()
     assert not (quick.path / "resources/data").exists()
@@ -283,7 +283,7 @@ def test_shipped_and_computed_tables_agree(real, quick):
         if catalogue()[name].table and name.startswith("bleu_neighbors_"):
             one, two = (cells(project, name) for project in (real, quick))
             # why a cell is missing, and where it comes from, is another matter in each
-            values = [c for c in one if c not in ("source", "reason")]
+            values = [c for c in one if c not in ("provenance", "reason")]
             told = {"rtol": 1e-4, "atol": 1e-9, "obj": name}
             pd.testing.assert_frame_equal(one[values], two[values], check_exact=False, **told)
 

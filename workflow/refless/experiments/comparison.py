@@ -30,19 +30,19 @@ LEFT_OUT = "left_out"
 DRAWN = ("pearson", "pearson_by_system")
 """Measures whose draws are kept."""
 WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
-COLUMNS = ["task", *WITHIN, "source", "reason", *(f"{name}_draws" for name in DRAWN)]
+COLUMNS = ["dataset", *WITHIN, "provenance", "reason", *(f"{name}_draws" for name in DRAWN)]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
-def rated_task(task: Task) -> Rated:
+def rated_task(dataset: Task) -> Rated:
     """The texts of a data set, each system's outputs its own."""
-    return rated_of(separate_items(task.texts, task.ratings))
+    return rated_of(separate_items(dataset.texts, dataset.ratings))
 
 
-def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
+def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | None = None) -> None:
     """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
-    rated = rated_task(task)
+    rated = rated_task(dataset)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
     splits = all_splits(rated, seed) if rated.prompts is not None else {}
     for (split,) in splits.values():
@@ -80,7 +80,7 @@ def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
 
 def compare_task(
     path: str | Path,
-    task: Task,
+    dataset: Task,
     settings: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
     networks: str | Path | None = None,
@@ -98,7 +98,7 @@ def compare_task(
     if networks is None:
         left_out.append((NETWORKS, ""))
     found = compare(
-        rated_task(task),
+        rated_task(dataset),
         ComparisonSettings(
             **{**settings, "kernels": options},
             left_out=dict.fromkeys(left_out, LEFT_OUT),
@@ -118,17 +118,17 @@ def compare_task(
 
 
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Every row of every data set (`COLUMNS`), from ``<task>.csv`` by `compare_task`; one that is
-    not there has an empty row. Raises as `refless.store.sealed.read`."""
+    """Every row of every data set (`COLUMNS`), from ``<dataset>.csv`` by `compare_task`; one that
+    is not there has an empty row. Raises as `refless.store.sealed.read`."""
     found = {}
     for path in paths:
         file = sealed.read(path)
         # networks may be trained elsewhere, where the rest is computed here
         origin = {NETWORKS: file.metadata["networks"] or file.metadata["provenance"]}
-        source = file.content["method"].map(origin).fillna(file.metadata["provenance"])
+        provenance = file.content["method"].map(origin).fillna(file.metadata["provenance"])
         there = file.content["coverage"].notna()
-        found[Path(path).stem] = file.content.assign(source=source.where(there, ""))
-    nothing = pd.DataFrame([{"source": ""}])
-    parts = [found.get(task, nothing).assign(task=task) for task in tasks]
+        found[Path(path).stem] = file.content.assign(provenance=provenance.where(there, ""))
+    nothing = pd.DataFrame([{"provenance": ""}])
+    parts = [found.get(dataset, nothing).assign(dataset=dataset) for dataset in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     return with_types(table, COLUMNS)

@@ -75,7 +75,9 @@ def make_report(
         claims=items[CLAIMS].parts if CLAIMS in items else [],
         counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
-            name: sum(record["metadata"]["source"].get(name, 0) for record in records.values())
+            name: sum(
+                record["metadata"]["provenance_counts"].get(name, 0) for record in records.values()
+            )
             for name in SOURCES
         },
     )
@@ -85,7 +87,7 @@ def make_report(
         "data": {Path(path).parent.name: read_record(path)["metadata"]["raw"] for path in texts},
         "tables": {
             name: {"files": record["files"]}
-            | {key: record["metadata"][key] for key in ("rows", "source")}
+            | {key: record["metadata"][key] for key in ("rows", "provenance_counts")}
             for name, record in records.items()
         },
         "files": {"../report.html": hashlib.sha256(html.encode()).hexdigest()},

@@ -63,11 +63,13 @@ class Settings(Section):
 
     def tasks(self, experiment: str) -> list[str]:
         """The data sets that take part in an experiment, in order."""
-        return [task for task in self.data if getattr(self.data[task].experiments, experiment)]
+        return [
+            dataset for dataset in self.data if getattr(self.data[dataset].experiments, experiment)
+        ]
 
-    def needs_ratings(self, task: str) -> list[str]:
+    def needs_ratings(self, dataset: str) -> list[str]:
         """The experiments that a data set takes part in with its ratings."""
-        own = self.data[task].experiments
+        own = self.data[dataset].experiments
         found = [name for name, experiment in own if experiment]
         if own.rnn_qe and own.rnn_qe.role != "rated":
             found.remove("rnn_qe")
@@ -93,14 +95,14 @@ class Settings(Section):
     def looks(self) -> dict[str, dict[str, str]]:
         """Task -> how tables and figures show it; a line and a marker by its place."""
         return {
-            task: {
-                "name": entry.name or task.replace("_", " "),
+            dataset: {
+                "name": entry.name or dataset.replace("_", " "),
                 "published": entry.published,
                 "colour": entry.colour or COLOURS[k % len(COLOURS)],
                 "line": LINES[k % len(LINES)],
                 "marker": MARKERS[k % len(MARKERS)],
             }
-            for k, (task, entry) in enumerate(self.data.items())
+            for k, (dataset, entry) in enumerate(self.data.items())
         }
 
     def trained_now(self) -> list[str]:
@@ -114,9 +116,9 @@ class Settings(Section):
     @model_validator(mode="after")
     def _kernels_exist(self) -> "Settings":
         known = {*self.kernels(), *self.comparison.kernels}
-        for task, entry in self.data.items():
+        for dataset, entry in self.data.items():
             if other := set(entry.skip_kernels) - known:
-                raise ValueError(f"data.{task}.skip_kernels: no model has {min(other)}")
+                raise ValueError(f"data.{dataset}.skip_kernels: no model has {min(other)}")
         for kernel in self.kernel_options:
             if kernel not in self.kernels() or not kernel.startswith("bertscore."):
                 raise ValueError(f"kernels.{kernel}: no model has such a kernel of BERTScore")

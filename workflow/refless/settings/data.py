@@ -32,7 +32,7 @@ class InRnnQe(Section):
     role: Literal["rated", "references"] = Field(
         description="`rated`: what is estimated (one data set); `references`: of the same MRs."
     )
-    domain: str = Field("", description="Of what is rated: the value of `dataset` of table 4.")
+    domain: str = Field("", description="Of what is rated: the value of `domain` of table 4.")
     system: str = Field("", description="Of what is rated: the system of table 5.")
 
     @model_validator(mode="after")

@@ -81,12 +81,12 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
     return points + [("order", unit, Cell(*pair, order=n)) for n in ORDERS for pair in best]
 
 
-def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> None:
+def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) -> None:
     """Compute and write what table 2 and figure 2 show of a data set whose texts have the column
     ``context_id``; ``settings`` are those of the experiment and of the data set. Raises
     FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
     # a system's outputs are its own, also where another says the same
-    dialogues = read_dialogues(separate_items(task.texts, task.ratings))
+    dialogues = read_dialogues(separate_items(dataset.texts, dataset.ratings))
     sealed.write(path, unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings))
 
 

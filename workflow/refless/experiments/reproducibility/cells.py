@@ -22,9 +22,9 @@ SHIFTED = ("spearman", "pearson", "kendall")
 VERDICTS = [EQUAL, INSIDE, OUTSIDE, MISSING]
 CELLS = [
     *("paper", "table", "item", "measure", "published", "ours", "ours_low", "ours_high"),
-    *("agreement", "cv", "source", "reason"),
+    *("agreement", "cv", "provenance", "reason"),
 ]
-TABLES = ["paper", "table", "cells", *VERDICTS, "mean_cv", "pearson", "source", "reason"]
+TABLES = ["paper", "table", "cells", *VERDICTS, "mean_cv", "pearson", "provenance", "reason"]
 C4 = np.sqrt(2 / np.pi)
 """Expected standard deviation of two normal numbers, by the n - 1 formula, beside the true one."""
 
@@ -55,11 +55,11 @@ def _beside(row: Mapping[Any, Any], measure: str) -> dict[str, Any]:
     ours = {name: np.nan if of in (None, "") else float(of) for name, of in found.items()}
     printed = row[PAPER + measure]
     verdict = compare(ours["ours"], printed, ours["ours_low"], ours["ours_high"])
-    told = "reason" if verdict == MISSING else "source"
+    told = "reason" if verdict == MISSING else "provenance"
     cell = {"measure": measure, "published": printed, **ours, "agreement": verdict, "cv": np.nan}
     if not measure.startswith("p_"):  # a star is a label: it has no scale
         cell["cv"] = variation(ours["ours"], float(printed), int(measure in SHIFTED))
-    return {**cell, "source": "", "reason": "", told: row.get(told, "")}
+    return {**cell, "provenance": "", "reason": "", told: row.get(told, "")}
 
 
 def variation(ours: float, published: float, shift: float = 0) -> float:
@@ -86,10 +86,10 @@ def by_table(cells: pd.DataFrame) -> pd.DataFrame:
         there = own[own["ours"].notna()]
         row = {"paper": paper, "table": table, "cells": len(own), "mean_cv": there["cv"].mean()}
         row |= {word: int((own["agreement"] == word).sum()) for word in VERDICTS}
-        row["source"] = "shipped" if (own["source"] == "shipped").any() else "computed"
+        row["provenance"] = "shipped" if (own["provenance"] == "shipped").any() else "computed"
         row["reason"] = ""
         if there.empty:
-            row |= {"source": "", "reason": " ".join(dict.fromkeys(own["reason"]))}
+            row |= {"provenance": "", "reason": " ".join(dict.fromkeys(own["reason"]))}
         pair = there[["ours", "published"]].to_numpy(float)
         # of all tables together, the scales of their measures would decide
         if len(pair) >= 3 and np.ptp(pair, axis=0).min() > 0 and table != "all":

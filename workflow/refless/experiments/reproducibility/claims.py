@@ -18,7 +18,7 @@ from refless.statistics.bootstrap import unpacked
 
 COLUMNS = [
     *("paper", "claim", "where", "ours", "ours_low", "ours_high", "bound", "holds"),
-    *("source", "reason"),
+    *("provenance", "reason"),
 ]
 SIDES = {"above": 1, "below": -1}
 
@@ -42,7 +42,10 @@ def claims_table(
     for claim in claims:
         both = [claim["row"], {**claim["row"], **claim.get("less", {})}]
         wanted = [
-            {key: names.get(value, value) if key == "task" else value for key, value in row.items()}
+            {
+                key: names.get(value, value) if key == "dataset" else value
+                for key, value in row.items()
+            }
             for row in both[: 2 if "less" in claim else 1]
         ]
         found = [_row(tables[claim["table"]], row, claim["column"]) for row in wanted]
@@ -66,15 +69,15 @@ def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[An
 def _decided(rows: list[dict[Any, Any]], column: str, side: str, bound: float) -> dict[str, Any]:
     """What is found of a claim about one row or two; a word of why where there are no numbers."""
     if lost := [row["lost"] for row in rows if "lost" in row]:
-        return {"holds": "", "source": "", "reason": lost[0]}
+        return {"holds": "", "provenance": "", "reason": lost[0]}
     found, *rest = (_estimate(row, column) for row in rows)
     if rest:
         found = found - rest[0]
         if np.isnan(found.low):
-            return {"holds": "", "source": "", "reason": "no_draws"}
-    source = "shipped" if "shipped" in {row["source"] for row in rows} else "computed"
+            return {"holds": "", "provenance": "", "reason": "no_draws"}
+    provenance = "shipped" if "shipped" in {row["provenance"] for row in rows} else "computed"
     holds = verdict(found, side, bound)
-    return {**found.columns("ours"), "holds": holds, "source": source, "reason": ""}
+    return {**found.columns("ours"), "holds": holds, "provenance": provenance, "reason": ""}
 
 
 def verdict(found: Estimate, side: str, bound: float = 0.0) -> str:

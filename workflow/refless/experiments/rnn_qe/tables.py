@@ -79,23 +79,23 @@ def gather(
     return Gathered(sealed.read(outputs) if outputs else None, usable, why)
 
 
-def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -> pd.DataFrame:
+def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, provenance: str) -> pd.DataFrame:
     """Rated outputs by system and data set, with totals: the rows and columns of the paper."""
     paper = published.set_index("system")
     columns = list(map(str, paper))
     ours = pd.DataFrame(np.nan, paper.index, columns)
     if outputs is not None:
-        systems, sets = outputs["system"], outputs["dataset"]
+        systems, sets = outputs["system"], outputs["domain"]
         counts = pd.crosstab(systems, sets, margins=True, margins_name="total")
         ours = counts.reindex(paper.index, columns=columns, fill_value=0)
     table = beside_published(ours.reset_index(), published, ["system"], columns)
     shown = [name for column in columns for name in (column, f"paper_{column}")]
     table = table[["system", *shown]].astype(dict.fromkeys(columns, "Int64"))
-    return table.assign(source=source)
+    return table.assign(provenance=provenance)
 
 
 def table2(
-    instances: Mapping[str, Sequence[int]], published: pd.DataFrame, source: str
+    instances: Mapping[str, Sequence[int]], published: pd.DataFrame, provenance: str
 ) -> pd.DataFrame:
     """Training instances by set-up, the mean of the folds, and why they are not the paper's."""
     name = "training_instances"
@@ -105,7 +105,7 @@ def table2(
     printed = pd.to_numeric(table[f"paper_{name}"])
     different = table[name].notna() & (table[name].round() != printed)
     notes = table["setup"].map(DIFFERENT_SIZES).fillna("")
-    return table.assign(source=source, note=notes.where(different, ""))
+    return table.assign(provenance=provenance, note=notes.where(different, ""))
 
 
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Row(NamedTuple):
     """Predictions of the same outputs on the scale, (seeds, n); no seed where there are none."""
 
     seeds: Array
-    source: str
+    provenance: str
     reason: str = ""
 
 
@@ -123,16 +123,16 @@ Rows = dict[tuple[str, str], Row]
 """By set-up and schedule."""
 
 
-def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> Rows:
+def rows_of(data: str, tested: pd.DataFrame, given: Gathered, provenance: str) -> Rows:
     """The rows of one of `TESTED`, in the table's order; ``tested`` are the outputs of its test
     part."""
     flat = np.full((1, len(tested)), CONSTANT)
-    rows: Rows = {("constant", ""): Row(flat, source)}
+    rows: Rows = {("constant", ""): Row(flat, provenance)}
     for metric, column in METRICS.items():
         values = tested[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
         # half points, cut to the one below; values on the border of two halves fall as
         # floating-point division by 0.1 has them, as in the authors' code
-        rows[metric, ""] = Row(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), source)
+        rows[metric, ""] = Row(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
     own = [(of.setup, of.schedule, name) for name, of in NAMES.items() if of.tested == data]
     for setup, schedule, name in sorted(own):
         if file := given.predictions.get(name):
@@ -144,7 +144,7 @@ def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> Ro
             rows[str(setup), schedule] = Row(flat[:0], "", given.untrained.get(name, ""))
     for model in MODELS:
         values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
-        rows[model, ""] = Row(values[None], source)
+        rows[model, ""] = Row(values[None], provenance)
     return rows
 
 
@@ -232,7 +232,7 @@ def _cells(
             cell: dict[str, Any] = {"setup": setup, "schedule": schedule}
             cell |= {"configuration": data.rpartition("_")[2]}
             cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
-            cell |= {"seeds": len(row.seeds), "source": row.source, "reason": row.reason}
+            cell |= {"seeds": len(row.seeds), "provenance": row.provenance, "reason": row.reason}
             learned = setup in MODELS
             cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
             if len(row.seeds):
@@ -269,7 +269,7 @@ def results(
     keys = ["setup", "configuration"] if crossed else ["setup"]
     if given.outputs is None:
         schedule = np.where(published["setup"].str.isdigit(), SHORT, "")
-        cells = published[keys].assign(schedule=schedule, source="", reason="")
+        cells = published[keys].assign(schedule=schedule, provenance="", reason="")
     else:
         cells = pd.DataFrame(_cells(experiment, given, given.outputs, bootstrap))
     table = beside_published(cells, published, keys, VALUES)
@@ -279,7 +279,7 @@ def results(
     shown += ["paper_pearson", "spearman", "spearman_low", "spearman_high", "paper_spearman"]
     shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
-    shown += ["interval_for", "source", "reason"]
+    shown += ["interval_for", "provenance", "reason"]
     draws = [] if crossed else [f"{name}_draws" for name in VALUES]
     table = table.reindex(columns=[*shown, *draws, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
@@ -299,10 +299,10 @@ def tabulate(
         return results(experiment, given, printed, bootstrap)
     nothing = sealed.Sealed(None, {"provenance": "", "instances": {}})
     outputs = given.outputs or nothing
-    source = outputs.metadata["provenance"]
+    provenance = outputs.metadata["provenance"]
     if name == "rnn_qe_table1":
-        return table1(outputs.content, printed, source)
-    return table2(outputs.metadata["instances"], printed, source)
+        return table1(outputs.content, printed, provenance)
+    return table2(outputs.metadata["instances"], printed, provenance)
 
 
 # ---- learning curves -----------------------------------------------------------------------------
