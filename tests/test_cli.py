@@ -246,12 +246,23 @@ def test_a_closed_pipe_is_a_failure_without_a_word():
 def test_a_table_and_plain_lines_have_the_same_predictions(ending):
     lines = MINE if ending == "txt" else ["text", *MINE]
     Path(f"mine.{ending}").write_text("".join(f"{line}\n" for line in lines))
-    # with the names of before
-    told = ["--train", "train.jsonl", "--candidates", f"mine.{ending}", "--tau", "0.08"]
-    assert main(["score", *told, "--out", "out"]) == 0
+    assert score("--tau", 0.08, "--out", "out", outputs=f"mine.{ending}") == 0
     found = pd.read_csv("out", sep="\t", quoting=3)
     np.testing.assert_allclose(found["prediction"], EXPECTED, atol=1e-12)
     assert 0 < np.isnan(EXPECTED).sum() < 30
+
+
+def test_former_options_are_taken_with_a_warning(capsys):
+    Path("mine.tsv").write_text("text\nthe cat sat\n")
+    former = ["--train", "train.jsonl", "--candidates=mine.tsv", "--format", "tsv"]
+    assert main(["score", *former]) == 0
+    warnings = capsys.readouterr().err
+    assert all(name in warnings for name in ("--ratings", "--outputs", "--outputs-format"))
+    for command in ("compare", "score", "fit", "delta-bleu", "train-qe", "qe"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        shown = capsys.readouterr().out
+        assert not re.search(r"--(train|candidates|references|format)\b(?!-)", shown)
 
 
 def test_what_the_file_has_besides_stays(capsys):
@@ -424,7 +435,7 @@ MIDDLE = "id\ttext\tquality\trater\nx0\ta\t2\tann\nx0\ta\t5\tbob\nx1\tb\t6\tann\
 def delta_bleu(*more: str, outputs: str = OUTPUT_FILE, references: str = REFERENCE_FILE) -> int:
     Path("out.tsv").write_text(outputs)
     Path("ref.tsv").write_text(references)
-    return main(["delta-bleu", "--outputs", "out.tsv", "--references", "ref.tsv", *more])
+    return main(["delta-bleu", "--outputs", "out.tsv", "--ratings", "ref.tsv", *more])
 
 
 @pytest.mark.parametrize("weighing", [[], ["--scale", "1", "5"]])

@@ -118,7 +118,7 @@ def test_no_example_writes_where_another_reads():
         "snakemake --cores 2 bleu_neighbors_table9",
         "snakemake --cores 2 results/tables/nothing.of/that",
         "refless guess --out x",
-        "refless score --train a.tsv --candidate b.tsv --tua 3 --out x",
+        "refless score --ratings a.tsv --outputs b.tsv --tua 3 --out x",
         "refless score",
         "python -m refless.nothing",
     ],

@@ -69,8 +69,8 @@ def as_task(folder: Path, texts: pd.DataFrame, *ratings: pd.DataFrame) -> Task:
     return read_task(folder)
 
 
-SETTINGS: dict[str, Any] = {"unit": 4, "assignments": 30, "draws": 100, "times": 2, "seed": 1}
-SETTINGS |= {"thresholds": [0.6, 0, -1], "units": [1, 4], "orders": [1, 2, 3]}
+SETTINGS: dict[str, Any] = {"contexts_per_unit": 4, "assignments_per_draw": 2, "assignments": 30}
+SETTINGS |= {"figure_unit_sizes": [1, 4], "draws": 100, "seed": 1}
 
 
 def test_contexts_that_somebody_did_not_answer_are_left_out():

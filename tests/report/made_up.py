@@ -69,7 +69,7 @@ def make_results(folder: Path) -> Path:
         "first_table1": table1(),
         "first_wide": wide(),
         "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(
-            measure="mse", source="computed"
+            measure="mse", provenance="computed"
         ),
         "claims": pd.DataFrame(
             {"claim": ["what rises, it is claimed"], "provenance": ["computed"]}

@@ -64,7 +64,7 @@ RESULTS = {
     "ratings/{dataset}/ratings.csv": Result(("{dataset}",)),
     "neighbors/{dataset}/{kernel}.csv": Result(("{dataset}",), lambda _, names: [names["kernel"]]),
     "curves/{dataset}/data_size.csv": Result(
-        ("{dataset}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bleu_neighbors.seed")
+        ("{dataset}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bootstrap.seed")
     ),
     "cross_task/{source_dataset}.{target_dataset}.csv": Result(
         ("{source_dataset}", "{target_dataset}"), _bleu

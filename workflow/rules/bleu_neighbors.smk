@@ -36,7 +36,7 @@ rule compute_data_size_curve:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings={"tau": SETTINGS.taus()[PLAIN], **THRESHOLDS, "seed": NEIGHBORS.seed},
+        settings={"tau": SETTINGS.taus()[PLAIN], **THRESHOLDS, "seed": SETTINGS.bootstrap.seed},
         code=code("compute_data_size_curve.py"),
     script:
         "../scripts/compute_data_size_curve.py"

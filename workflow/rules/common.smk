@@ -104,7 +104,7 @@ NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
 LOOKS = SETTINGS.looks()
-BOOTSTRAP = {"draws": NEIGHBORS.draws, "seed": NEIGHBORS.seed}
+BOOTSTRAP = SETTINGS.bootstrap.model_dump()
 PAPERS = {
     paper: [name for name in catalogue() if name.startswith(paper)]
     for paper in ("bleu_neighbors", "delta_bleu", "rnn_qe")

@@ -27,9 +27,13 @@ class InComparison(Section):
 class InDeltaBleu(Section):
     """Table 2 and figure 2 of ΔBLEU: several systems answer the same contexts."""
 
-    unit: Count = Field(description="Contexts in one observation (M); the paper's are 100.")
-    units: Several[Count] = Field(description="The numbers of contexts in panel B of figure 2.")
-    times: Count = Field(
+    contexts_per_unit: Count = Field(
+        description="Contexts in one observation (M); the paper's are 100."
+    )
+    figure_unit_sizes: Several[Count] = Field(
+        description="The numbers of contexts in a unit in panel B of figure 2."
+    )
+    assignments_per_draw: Count = Field(
         4,
         description="Assignments in each draw of the bootstrap; more where systems are few.",
     )
