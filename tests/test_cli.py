@@ -177,6 +177,7 @@ import json, os, sys
 from refless.cli.files import check_out
 from refless.errors import OutputError
 os.symlink("/dev/stdout", "link.out")
+os.symlink("/dev/fd/7", "link.seven")
 os.dup2(os.open("other", os.O_CREAT | os.O_WRONLY), 7)
 found = {}
 for out in sys.argv[1:]:
@@ -193,13 +194,26 @@ def test_a_stream_is_never_replaced():
     for name in ("log", "messages"):
         Path(name).write_text("old")
     itself = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link.out", "log"]
-    others = ["/dev/stderr", "messages", "/dev/fd/7", "/dev/null", "mine.jsonl"]
+    others = ["/dev/stderr", "messages", "/dev/fd/7", "other", "link.seven", "/dev/null"]
+    others.append("mine.jsonl")
     call = [sys.executable, "-c", STREAMS, *itself, *others, "new"]
     with open("log", "a") as log, open("messages", "a+") as messages, open("mine.jsonl") as mine:
         subprocess.run(call, stdin=mine, stdout=log, stderr=messages, check=True)
     expected = dict.fromkeys(itself, True) | dict.fromkeys(others, "refused") | {"new": False}
     assert json.loads(Path("messages").read_text().removeprefix("old")) == expected
     assert Path("log").read_text() == "old"
+
+
+def test_no_output_becomes_an_input_of_the_next_call(capsys):
+    """A table among the ratings of a folder would be read as ratings; a model is not."""
+    Path("rated").mkdir()
+    Path("train.jsonl").rename("rated/train.jsonl")
+    Path("link").symlink_to("rated")
+    for out in ("rated/predicted.tsv", "link/predicted.jsonl.gz"):
+        assert score("--out", out, ratings="rated") == 1
+        assert out in capsys.readouterr().err
+    assert main(["fit", "--ratings", "rated", "--out", "rated/rated.model"]) == 0
+    assert sorted(os.listdir("rated")) == ["rated.model", "train.jsonl"]
 
 
 @pytest.mark.parametrize("streams", [">/dev/full", ">&-", "2>&- >>log --out /dev/stdout"])
