@@ -214,7 +214,9 @@ def _columns(
 
 def unit_sums(columns: Array, units: Array) -> Array:
     """Sums of columns (contexts, columns) over units, int32 (assignments, units, M): (columns,
-    assignments, units)."""
+    assignments, units). Raises SettingError: a unit names a context that there is not."""
+    if units.min(initial=0) < 0 or units.max(initial=-1) >= len(columns):
+        raise SettingError(f"units name other contexts than the {len(columns)} that there are")
     out = np.empty((columns.shape[1], *units.shape[:2]))
     _add_up(np.ascontiguousarray(columns), units, out)
     return out
