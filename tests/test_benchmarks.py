@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import delta_bleu, kernels, neighbors, rnn_qe
+from benchmarks import calibration, delta_bleu, kernels, neighbors, rnn_qe
 from benchmarks.common import line, real_texts, take
 from refless.experiments.delta_bleu.dialogues import read_dialogues
 from tests.experiments.test_delta_bleu import small_texts
@@ -54,3 +54,20 @@ def test_rnn_qe_says_how_many_instances_a_second(capsys):
     pytest.importorskip("torch", reason="make torch")
     rnn_qe.main(rnn_qe.options.parse_args(["--runs", "1", "--rows", "60"]))
     assert int(capsys.readouterr().out.split()[0]) > 0
+
+
+def test_a_case_whose_bound_is_missed_says_so(tmp_path, monkeypatch):
+    """And what was simulated is not simulated again."""
+    case = calibration.Case(lambda seed: {"hit": seed < 30}, 100, "shown", 0.05)
+    assert calibration.report("null", case, [case.replication(k) for k in range(100)]).startswith(
+        "missed"
+    )
+    few = [{"hit": False}] * 20
+    assert calibration.report("null", case, few).startswith("holds")
+    values = [{"value": k / 100, "low": k / 100 - 0.1, "high": k / 100 + 0.1} for k in range(100)]
+    of_interval = calibration.Case(lambda seed: values[seed], 100, "coverage", 0.9)
+    assert "coverage (at least 0.9) 0.2" in calibration.report("wide", of_interval, values)
+    path, names = tmp_path / "calibration.jsonl", ["useless score, 12 contexts of 15"]
+    lines = calibration.run(names, 2, 1, path)
+    monkeypatch.setattr(calibration, "_replicate", None)
+    assert calibration.run(names, 2, 1, path) == lines

@@ -177,6 +177,7 @@ import json, os, sys
 from refless.cli.files import check_out
 from refless.errors import OutputError
 os.symlink("/dev/stdout", "link.out")
+os.symlink("/dev/fd/7", "link.seven")
 os.dup2(os.open("other", os.O_CREAT | os.O_WRONLY), 7)
 found = {}
 for out in sys.argv[1:]:
@@ -193,13 +194,26 @@ def test_a_stream_is_never_replaced():
     for name in ("log", "messages"):
         Path(name).write_text("old")
     itself = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link.out", "log"]
-    others = ["/dev/stderr", "messages", "/dev/fd/7", "/dev/null", "mine.jsonl"]
+    others = ["/dev/stderr", "messages", "/dev/fd/7", "other", "link.seven", "/dev/null"]
+    others.append("mine.jsonl")
     call = [sys.executable, "-c", STREAMS, *itself, *others, "new"]
     with open("log", "a") as log, open("messages", "a+") as messages, open("mine.jsonl") as mine:
         subprocess.run(call, stdin=mine, stdout=log, stderr=messages, check=True)
     expected = dict.fromkeys(itself, True) | dict.fromkeys(others, "refused") | {"new": False}
     assert json.loads(Path("messages").read_text().removeprefix("old")) == expected
     assert Path("log").read_text() == "old"
+
+
+def test_no_output_becomes_an_input_of_the_next_call(capsys):
+    """A table among the ratings of a folder would be read as ratings; a model is not."""
+    Path("rated").mkdir()
+    Path("train.jsonl").rename("rated/train.jsonl")
+    Path("link").symlink_to("rated")
+    for out in ("rated/predicted.tsv", "link/predicted.jsonl.gz"):
+        assert score("--out", out, ratings="rated") == 1
+        assert out in capsys.readouterr().err
+    assert main(["fit", "--ratings", "rated", "--out", "rated/rated.model"]) == 0
+    assert sorted(os.listdir("rated")) == ["rated.model", "train.jsonl"]
 
 
 @pytest.mark.parametrize("streams", [">/dev/full", ">&-", "2>&- >>log --out /dev/stdout"])
@@ -246,12 +260,23 @@ def test_a_closed_pipe_is_a_failure_without_a_word():
 def test_a_table_and_plain_lines_have_the_same_predictions(ending):
     lines = MINE if ending == "txt" else ["text", *MINE]
     Path(f"mine.{ending}").write_text("".join(f"{line}\n" for line in lines))
-    # with the names of before
-    told = ["--train", "train.jsonl", "--candidates", f"mine.{ending}", "--tau", "0.08"]
-    assert main(["score", *told, "--out", "out"]) == 0
+    assert score("--tau", 0.08, "--out", "out", outputs=f"mine.{ending}") == 0
     found = pd.read_csv("out", sep="\t", quoting=3)
     np.testing.assert_allclose(found["prediction"], EXPECTED, atol=1e-12)
     assert 0 < np.isnan(EXPECTED).sum() < 30
+
+
+def test_former_options_are_taken_with_a_warning(capsys):
+    Path("mine.tsv").write_text("text\nthe cat sat\n")
+    former = ["--train", "train.jsonl", "--candidates=mine.tsv", "--format", "tsv"]
+    assert main(["score", *former]) == 0
+    warnings = capsys.readouterr().err
+    assert all(name in warnings for name in ("--ratings", "--outputs", "--outputs-format"))
+    for command in ("compare", "score", "fit", "delta-bleu", "train-qe", "qe"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        shown = capsys.readouterr().out
+        assert not re.search(r"--(train|candidates|references|format)\b(?!-)", shown)
 
 
 def test_what_the_file_has_besides_stays(capsys):
@@ -424,7 +449,7 @@ MIDDLE = "id\ttext\tquality\trater\nx0\ta\t2\tann\nx0\ta\t5\tbob\nx1\tb\t6\tann\
 def delta_bleu(*more: str, outputs: str = OUTPUT_FILE, references: str = REFERENCE_FILE) -> int:
     Path("out.tsv").write_text(outputs)
     Path("ref.tsv").write_text(references)
-    return main(["delta-bleu", "--outputs", "out.tsv", "--references", "ref.tsv", *more])
+    return main(["delta-bleu", "--outputs", "out.tsv", "--ratings", "ref.tsv", *more])
 
 
 @pytest.mark.parametrize("weighing", [[], ["--scale", "1", "5"]])

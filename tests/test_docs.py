@@ -118,7 +118,7 @@ def test_no_example_writes_where_another_reads():
         "snakemake --cores 2 bleu_neighbors_table9",
         "snakemake --cores 2 results/tables/nothing.of/that",
         "refless guess --out x",
-        "refless score --train a.tsv --candidate b.tsv --tua 3 --out x",
+        "refless score --ratings a.tsv --outputs b.tsv --tua 3 --out x",
         "refless score",
         "python -m refless.nothing",
     ],
@@ -136,7 +136,7 @@ def test_the_notebook_comes_to_the_published_figure():
         assert cell["outputs"] == []
         exec("".join(cell["source"]), known)
     plt.close(known["figure"])
-    published = known["published"].query("model == 'bleu' and task == 'summarization'")
+    published = known["published"].query("model == 'bleu' and dataset == 'summarization'")
     assert round(known["found"].spearman.value, 3) == published["spearman"].item()
     assert known["curve"]["coverage"].between(0, 1).all()
 

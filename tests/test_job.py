@@ -65,9 +65,9 @@ def test_a_known_error_is_a_message(tmp_path, capsys):
     assert capsys.readouterr().err == f"error: {expected}\n"
     assert expected in log.read_text()
     assert "Traceback" not in log.read_text()
-    with pytest.raises(SystemExit), job(told(log, task="mine", kernel="meteor")):
+    with pytest.raises(SystemExit), job(told(log, dataset="mine", kernel="meteor")):
         raise FormatError("no context has two texts", remedy="add some")
-    expected = "task mine, kernel meteor: no context has two texts"
+    expected = "dataset mine, kernel meteor: no context has two texts"
     assert capsys.readouterr().err.startswith(f"error: {expected}\n")
     assert expected in log.read_text()
 

@@ -98,6 +98,7 @@ def test_networks_are_trained_where_torch_is(shipped, monkeypatch):
         ({"data.asap_sas.options.raters": "first"}, {ESSAYS}),
         ({"data.nem.files.path": "mine.csv"}, {OUTPUTS, SETUP, COMPARED}),
         ({"comparison.kernels": ["bleu.char"]}, {COMPARED}),
+        ({"data.nem.experiments.comparison.human_systems": ["TGen"]}, {COMPARED}),
         ({"data.dstc7.colour": "#000000", "data.nem.name": "NEM", "rnn_qe.device": "cuda"}, set()),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else "gone",
@@ -218,7 +219,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     made = []
     for name, reasons in (("one", {"left_out": 3, "no_draws": 1}), ("two", {"settings": 2})):
-        metadata = {"source": {"absent": sum(reasons.values()), "shipped": 4}, "reason": reasons}
+        metadata = {
+            "provenance_counts": {"absent": sum(reasons.values()), "shipped": 4},
+            "reason": reasons,
+        }
         write_sidecar({Path(f"results/tables/{name}.csv"): b""}, metadata)
         made.append(f"results/tables/{name}.csv")
     Path("results/report.html").touch()

@@ -104,7 +104,11 @@ def test_a_tilde_is_the_home(monkeypatch):
         ("data.nem.experiments.rnn_qe", {"role": "references"}, "rnn_qe"),
         ("data.bagel.experiments.rnn_qe", {"role": "rated"}, "data.bagel.experiments.rnn_qe"),
         ("data.nem.experiments.essays", {}, "essays"),
-        ("data.dstc7.experiments.delta_bleu", {}, "data.dstc7.experiments.delta_bleu.unit"),
+        (
+            "data.dstc7.experiments.delta_bleu",
+            {},
+            "data.dstc7.experiments.delta_bleu.contexts_per_unit",
+        ),
         ("data.dstc7.skip_kernels", ["bleu.wort"], "data.dstc7.skip_kernels"),
         ("kernels.bertscore/tiny", {}, "kernels.bertscore.tiny"),
         ("kernels.bleu/char", {}, "kernels.bleu.char"),
@@ -126,10 +130,22 @@ def test_an_unknown_setting_names_the_nearest(path, near):
         read_settings(changed(path, 5))
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("bleu_neighbors.draws", "bootstrap.draws"),
+        ("data.dstc7.experiments.delta_bleu.times", "assignments_per_draw"),
+    ],
+)
+def test_a_former_setting_is_refused_with_its_name(path, name):
+    with pytest.raises(SettingError, match=rf"{path}: unknown.* {name}"):
+        read_settings(changed(path, 5))
+
+
 def test_every_fault_is_told_at_once():
-    told = changed("bleu_neighbors.draws", 5)
+    told = changed("bootstrap.draws", 5)
     told["delta_bleu"]["seed"] = -1
-    with pytest.raises(SettingError, match=r"(?s)bleu_neighbors\.draws.*\ndelta_bleu\.seed"):
+    with pytest.raises(SettingError, match=r"(?s)bootstrap\.draws.*\ndelta_bleu\.seed"):
         read_settings(told)
 
 

@@ -187,7 +187,7 @@ def test_nem_and_the_references_of_its_meanings(tmp_path):
     assert hotels["part"].unique().tolist() == list(parts)
     assert hotels["id"].tolist()[0] == "sfhot:train:0001"
     assert set(hotels["baseline"]) == {"it is there"}
-    assert set(texts.loc[texts["dataset"] == "sfhot", "mr_key"]) <= set(hotels["mr_key"])
+    assert set(texts.loc[texts["domain"] == "sfhot", "mr_key"]) <= set(hotels["mr_key"])
     path = tmp_path / "bagel/ACL10-inform-training.txt"
     path.write_text(path.read_text() * 2)
     bagel = sources.load("bagel", "bagel", {"path": path}).texts
@@ -195,7 +195,7 @@ def test_nem_and_the_references_of_its_meanings(tmp_path):
     assert bagel["text"].tolist() == ["X lies near X"] * 2
     assert bagel["text_nem"][0] == "x lies near x."
     assert bagel["context"][0] == 'inform(name="X1",area="X2")'
-    assert set(texts.loc[texts["dataset"] == "bagel", "mr_key"]) <= set(bagel["mr_key"])
+    assert set(texts.loc[texts["domain"] == "bagel", "mr_key"]) <= set(bagel["mr_key"])
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_new_module_is_a_new_loader(tmp_path, monkeypatch):
     (tmp_path / "made_up_loader.py").write_text(
         "import pandas as pd\n"
         "from refless.data.ratings import RatedTexts\n"
-        "def load(path, task, share: float = 0.5):\n"
+        "def load(path, dataset, share: float = 0.5):\n"
         "    row = dict(id='a', context='', text=path, quality=share, n_ratings=1)\n"
         "    return RatedTexts(pd.DataFrame([row | dict(system='human')]))\n"
     )
@@ -239,14 +239,14 @@ def test_a_new_module_is_a_new_loader(tmp_path, monkeypatch):
         sources.load("made_up_loader", "mine", {"path": "p"}, {"share": 2.0})
 
 
-def of_config(mirror: str, task: str, **options: Any) -> RatedTexts:
-    entry = CONFIG["data"][task]
+def of_config(mirror: str, dataset: str, **options: Any) -> RatedTexts:
+    entry = CONFIG["data"][dataset]
     files = {name: Path(mirror, path) for name, path in entry["files"].items()}
-    return sources.load(entry["loader"], task, files, {**entry.get("options", {}), **options})
+    return sources.load(entry["loader"], dataset, files, {**entry.get("options", {}), **options})
 
 
 @pytest.mark.parametrize(
-    ("task", "options", "texts", "ratings", "raters"),
+    ("dataset", "options", "texts", "ratings", "raters"),
     [
         ("huse_summarization", {}, 199, 4000, 93),
         ("dstc7", {}, 9969, 30000, 317),
@@ -261,12 +261,12 @@ def of_config(mirror: str, task: str, **options: Any) -> RatedTexts:
         ("sfhot", {}, 5373, 0, 0),
     ],
 )
-def test_the_real_files(mirror, task, options, texts, ratings, raters):
-    data = of_config(mirror, task, **options)
+def test_the_real_files(mirror, dataset, options, texts, ratings, raters):
+    data = of_config(mirror, dataset, **options)
     assert (len(data.texts), len(data.ratings)) == (texts, ratings)
     assert data.ratings["rater"].nunique() == raters
 
 
 def test_rated_outputs_find_their_references(mirror):
-    human = [of_config(mirror, task).texts["mr_key"] for task in ("bagel", "sfrest", "sfhot")]
+    human = [of_config(mirror, dataset).texts["mr_key"] for dataset in ("bagel", "sfrest", "sfhot")]
     assert set(of_config(mirror, "nem").texts["mr_key"]) <= set(pd.concat(human))

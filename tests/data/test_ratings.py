@@ -109,7 +109,7 @@ def test_what_an_experiment_lacks_is_no_reason_to_read_the_data_again(tmp_path):
 def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_path):
     context = ["how  are you", "", "how are you", "", "why"]
     texts = ["fine", "good", "bad", "so", "well"]
-    task = written_task(tmp_path / "t", texts, np.linspace(0.1, 0.9, 5), None, context)
+    dataset = written_task(tmp_path / "t", texts, np.linspace(0.1, 0.9, 5), None, context)
     assert read_task(tmp_path / "t", whole=True).texts["text"].tolist() == texts
     blank_task(tmp_path / "t", tmp_path / "out/t")
     blanked = read_task(tmp_path / "out/t")
@@ -118,7 +118,7 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
     written = b"".join(path.read_bytes() for path in (tmp_path / "out/t").iterdir())
     assert not any(word in written for word in (b"how", b"why", b"fine"))
     # contexts are known by their numbers; blank ones have none in common
-    for one in (task, blanked):
+    for one in (dataset, blanked):
         np.testing.assert_array_equal(one.contexts, [0, 1, 0, 2, 3])
     with pytest.raises(StaleError, match="no texts"):
         read_task(tmp_path / "out/t", whole=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from refless.evaluation.evaluate import Comparison, compare
-from refless.evaluation.predict import Settings
+from refless.evaluation.predict import ComparisonSettings
 from refless.evaluation.report import verdict
 from tests.evaluation import made_up
 
@@ -29,7 +29,7 @@ SPELLINGS: list[Callable[[str], str]] = [
     lambda text: "".join(chr(ord(c) + 0xFEE0) if "a" <= c <= "z" else c for c in text),
     lambda text: text.replace("k", "k\u200b"),
 ]
-QUICK = Settings({"bleu.char": {}}, draws=200, repeats=2)
+QUICK = ComparisonSettings({"bleu.char": {}}, draws=400, repeats=2)
 
 
 def phrases(generator: np.random.Generator, number: int, length: int = 7) -> list[str]:

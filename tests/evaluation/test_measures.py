@@ -11,22 +11,22 @@ from refless.evaluation import predict
 from refless.evaluation.evaluate import (
     Comparison,
     compare,
+    lead,
     learning_curve,
     p_value,
     strongest,
-    with_interval,
 )
-from refless.evaluation.measures import _pearson, averaged, measured
-from refless.evaluation.predict import Settings
-from refless.evaluation.read import Rated, Split, all_splits
+from refless.evaluation.measures import _pearson, averaged, measure
+from refless.evaluation.predict import ComparisonSettings
+from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.evaluation.report import about, answer, command, verdict, warnings
 from refless.kernels import kernel, unread
-from refless.statistics.bootstrap import ENOUGH_UNITS
+from refless.statistics.bootstrap import FEWEST_TEXTS, Estimate
 from refless.statistics.correlation import centred
 from refless.statistics.reliability import Raters
 from tests.kernels.texts import ready
 
-QUICK = Settings({"bleu.char": {}}, draws=400, repeats=1)
+QUICK = ComparisonSettings({"bleu.char": {}}, draws=400, repeats=1)
 
 
 def guess(
@@ -60,9 +60,9 @@ def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["texts", "systems"])
 def test_nested_neighbors_equal_plain_loops(rated, name):
-    few = Rated(rated.texts[:40], rated.quality[:40], rated.same[:40], rated.system[:40])
+    few = Rated(rated.texts[:40], rated.quality[:40], rated.text_id[:40], rated.system[:40])
     (own,) = all_splits(few)[name]
-    (found,) = predict.methods(few, QUICK)[predict.NEIGHBORS, "bleu.char"]([own])
+    (found,) = predict.methods(few, QUICK)[predict.NEIGHBORS, "bleu.char"].estimate(few, [own])
     np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
     assert (~np.isnan(found)).sum() > 5
 
@@ -82,7 +82,8 @@ def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, n
     for key in tried:
         if predict.why_not(*key, given, QUICK, split.name):
             continue
-        (first,), (second,) = tried[key]([split]), other[key]([split])
+        (first,) = tried[key].estimate(given, [split])
+        (second,) = other[key].estimate(replace(given, quality=quality), [split])
         np.testing.assert_allclose(first[rows], second[rows], atol=1e-11, err_msg=str(key))
         covered = ~np.isnan(first)
         if key[0] != "middle" and (covered & ~rows).sum() > 30:
@@ -95,7 +96,7 @@ def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
     mean = np.round([quality[fold != k].mean() for k in range(3)], 12)
     estimate = np.where(np.arange(42) % 2, mean[fold], np.nan)
     rated = of(quality, np.arange(42) % 2)
-    found = measured(estimate, rated, Split("texts", fold), 10, 0)
+    found = measure(estimate, rated, CvSplit("texts", fold), 10, 0)
     assert found["coverage"][0] == 0.5
     assert np.isnan(found["pearson"][0])
     assert found["mse"] == found["mse_of_mean"]
@@ -105,7 +106,7 @@ def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
     split, judge = all_splits(rated)["texts"][0], rated.scores["score_judge"].copy()
     judge[:10] = np.nan
     given = replace(rated, scores={"score_judge": judge})
-    (found,) = predict.methods(given, QUICK)["score_judge", ""]([split])
+    (found,) = predict.methods(given, QUICK)["score_judge", ""].estimate(given, [split])
     assert np.isnan(found).tolist() == [True] * 10 + [False] * 110
     ranked = judge.copy()
     for k in range(split.folds):
@@ -113,7 +114,7 @@ def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
         line = np.polyfit(judge[train], rated.quality[train], 1)
         np.testing.assert_allclose(found[asked], np.polyval(line, judge[asked]))
         ranked[asked & np.isnan(judge)] = judge[train].mean()
-    own = measured(found, given, split, 10, 0, judge)
+    own = measure(found, given, split, 10, 0, judge)
     x, y = (within(values, split.fold) for values in (ranked, rated.quality))
     assert own["pearson"][0] == pytest.approx(stats.pearsonr(x, y).statistic)
 
@@ -122,8 +123,9 @@ def test_scores_together_are_worth_more_than_each(rated):
     generator, split = np.random.default_rng(0), all_splits(rated)["texts"][0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
-    settings = Settings({}, draws=0)
-    (found,) = predict.methods(replace(rated, scores=scores), settings)["combined", ""]([split])
+    settings = ComparisonSettings({}, draws=0)
+    given = replace(rated, scores=scores)
+    (found,) = predict.methods(given, settings)["combined", ""].estimate(given, [split])
     assert np.corrcoef(found, rated.quality)[0, 1] > 0.9
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 
@@ -157,7 +159,7 @@ def test_the_learning_curve_rises_to_what_all_ratings_give(rated, found):
     assert curve["pearson"].iloc[-1] == found.draws["systems", "ridge", ""]["pearson"][0]
     assert (curve["pearson_low"] < curve["pearson_high"]).all()
     # a system that wrote nearly all leaves too few for a point
-    most = Split("systems", np.where(np.arange(120) < 110, 0, np.arange(120) % 3))
+    most = CvSplit("systems", np.where(np.arange(120) < 110, 0, np.arange(120) % 3))
     assert len(learning_curve(rated, replace(found, splits={"systems": [most]}), QUICK)) == 1
 
 
@@ -167,13 +169,13 @@ def of(quality: np.ndarray, system: np.ndarray) -> Rated:
     return Rated([f"text {k}" for k in range(n)], quality, np.arange(n), system)
 
 
-def invented(seed: int, n: int = 60) -> tuple[Rated, Split, np.ndarray]:
+def invented(seed: int, n: int = 60) -> tuple[Rated, CvSplit, np.ndarray]:
     """Estimates, of which some are missing and some tie, of 5 systems in 4 folds."""
     generator = np.random.default_rng(seed)
     quality = np.round(generator.random(n), 1)
     estimate = np.round(quality + generator.normal(0, 0.4, n), 1)
     estimate[generator.random(n) < 0.2] = np.nan
-    rated, split = of(quality, generator.integers(0, 5, n)), Split("texts", np.arange(n) % 4)
+    rated, split = of(quality, generator.integers(0, 5, n)), CvSplit("texts", np.arange(n) % 4)
     return rated, split, estimate
 
 
@@ -201,7 +203,7 @@ def test_a_draw_is_texts_that_are_copied(seed):
 
 def test_the_first_number_is_that_of_the_texts():
     rated, split, found = invented(7)
-    ours = measured(found, rated, split, draws=50, seed=1)
+    ours = measure(found, rated, split, draws=50, seed=1)
     assert ours["pearson"].shape == ours["spearman"].shape == (51,)
     filled = filled_in(found, rated.quality, split.fold)
     x, y = (within(values, split.fold).round(12) for values in (filled, rated.quality))
@@ -228,11 +230,11 @@ def test_what_only_knows_the_training_mean_goes_with_nothing():
     system = np.repeat(np.arange(5), 200)
     quality = np.clip(0.2 * system + generator.normal(0, 0.1, 1000), 0, 1)
     mean = np.array([quality[system != k].mean() for k in range(5)])[system]
-    rated, split = of(quality, system), Split("systems", system)
+    rated, split = of(quality, system), CvSplit("systems", system)
     for sign in (-1, 1):
         estimate = sign * mean + generator.normal(0, 1e-3, 1000)
         assert abs(np.corrcoef(estimate, quality)[0, 1]) > 0.9
-        ours = measured(estimate, rated, split, 100, 0)
+        ours = measure(estimate, rated, split, 100, 0)
         assert ours["pearson"][0] == pytest.approx(0, abs=0.1)
         assert ours["spearman"][0] == pytest.approx(0, abs=0.1)
         assert np.isnan(ours["pairwise_accuracy"][0])
@@ -240,12 +242,12 @@ def test_what_only_knows_the_training_mean_goes_with_nothing():
 
 def test_ranks_of_small_folds_and_few_different_texts_have_no_interval():
     rated, split, found = invented(1)
-    ours = measured(found, rated, Split("texts", np.arange(60) % 20), 10, 0)
+    ours = measure(found, rated, CvSplit("texts", np.arange(60) % 20), 10, 0)
     assert [len(ours[name]) for name in ("spearman", "pearson")] == [1, 11]
-    for different in (ENOUGH_UNITS - 1, ENOUGH_UNITS):
-        few = replace(rated, same=np.arange(60) % different)
-        ours = measured(found, few, split, 10, 0)
-        assert len(ours["pearson"]) == (11 if different == ENOUGH_UNITS else 1)
+    for different in (FEWEST_TEXTS - 1, FEWEST_TEXTS):
+        few = replace(rated, text_id=np.arange(60) % different)
+        ours = measure(found, few, split, 10, 0)
+        assert len(ours["pearson"]) == (11 if different == FEWEST_TEXTS else 1)
         assert np.isfinite(ours["pearson"]).all()
 
 
@@ -261,18 +263,19 @@ def test_the_mean_over_repeats():
     np.testing.assert_allclose(found["pairwise_accuracy"], [1.0])
 
 
-def test_what_is_drawn(rated):
-    assert len(rated.drawn[0]) == 30
-    few = replace(rated, context=rated.group % 5, group=rated.group % 5)
-    assert len(few.drawn[0]) == few.same.max() + 1
-    # a text of two contexts is drawn beside both
-    twice = rated.same.copy()
+def test_what_is_resampled(rated):
+    assert rated.resampling_units.number == 30
+    few = rated.context_group % 5
+    units = replace(rated, context=few, context_group=few).resampling_units
+    assert units.number == rated.text_id.max() + 1
+    # a text of two contexts is resampled beside both
+    twice = rated.text_id.copy()
     twice[1] = twice[0]
-    drawn = replace(rated, same=twice).drawn[0]
-    assert drawn[drawn[:, 1] > 0].tolist() == [[1, 1], [2, 1]]
+    units = replace(rated, text_id=twice).resampling_units
+    assert np.flatnonzero(units.crossed >= 0).tolist() == [0, 1]
     # all that a system says stays with it
-    said = np.where(rated.system == 0, 7, rated.same)
-    assert replace(rated, same=said).drawn[0].ndim == 1
+    constant = np.where(rated.system == 0, 7, rated.text_id)
+    assert replace(rated, text_id=constant).resampling_units.crossed is None
 
 
 @pytest.fixture(scope="module")
@@ -281,18 +284,20 @@ def found(rated: Rated) -> Comparison:
 
 
 def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
-    own = verdict(found, "systems")
-    table = found.table[found.table["split"] == "systems"].set_index("method")
-    tried = table.drop(list(predict.TRIVIAL))["pearson"].dropna()
-    assert (own["method"], own["methods"]) == (tried.idxmax(), len(tried))
-    assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
+    for split, name in (("systems", "pearson_by_system"), ("texts", "pearson")):
+        own = verdict(found, split)
+        table = found.table[found.table["split"] == split].set_index("method")
+        tried = table.drop(list(predict.TRIVIAL), errors="ignore")[name].dropna()
+        assert (own["method"], own["methods"]) == (tried.idxmax(), len(tried))
+        assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
     assert own["shown"]
-    assert answer(rated, found)[1].startswith(f"new systems: ridge r {own['pearson']:.2f} (")
+    first, *_, last = answer(rated, found)[1:]
+    assert f"{own['pearson']:.2f} (" in last
+    assert "within 4 systems" in first
     next_one = command(found, ["my rated.tsv"])
     assert "refless score --ratings 'my rated.tsv' --method ridge" in next_one
     rest = replace(found, table=found.table[found.table["split"] != "systems"])
     assert not verdict(rest, "systems")
-    assert "--method ridge" in command(rest, ["rated.tsv"])  # of another split
     assert not verdict(replace(found, table=found.table.assign(coverage=0.4)), "systems")
 
 
@@ -320,7 +325,7 @@ def test_chance_is_not_shown(rated):
 def test_what_covers_few_texts_is_no_yardstick(found):
     """A look-up that has an estimate for a handful of texts."""
     row = ("systems", "lookup", "")
-    draws = {**found.draws["systems", "length", ""], "pearson": np.array([0.99])}
+    draws = {**found.draws["systems", "length", ""], "pearson_by_system": np.array([0.99])}
     for share in (0.01, 0.5):
         own = {**found.draws, row: {**draws, "coverage": np.array([share])}}
         assert (strongest("systems", own) == row) == (share == 0.5)
@@ -332,22 +337,68 @@ def test_p_of_draws():
     assert p_value(gap) == pytest.approx(2 * (share + 1) / 1000)
     far = np.concatenate([[1.0], 1 + 0.1 * np.random.default_rng(0).normal(size=99)])
     assert p_value(far) == 1e-4
+    few = p_value(far, freedom=3)  # heavier tails
+    low, high = np.quantile(far[1:], [0.025, 0.975])
+    assert few == pytest.approx(2 * stats.t.sf(2 * stats.t.ppf(0.975, 3) / (high - low), 3))
     assert np.isnan(p_value(np.array([0.3])))
 
 
-def test_an_interval_that_leaves_out_its_number_is_not_printed():
-    assert np.isnan(with_interval("r", np.array([1.0, *np.linspace(0.8, 0.95, 99)]))["r_low"])
-    assert with_interval("r", np.array([0.9, *np.linspace(0.8, 0.95, 99)]))["r_low"] > 0.8
+def test_the_rival_is_the_best_trivial_method_of_each_draw():
+    r = np.array([0.5, 0.4, 0.6])
+    rivals = [np.array([0.2, 0.3, 0.1]), np.array([0.3, 0.1, np.nan])]
+    np.testing.assert_allclose(lead(r, rivals), [0.2, 0.1, 0.5])
+    np.testing.assert_allclose(lead(r, []), r)
+
+
+def test_new_systems_have_the_mean_of_their_own_r(rated, found):
+    """With the t interval of their number."""
+    table = found.table[found.table["split"] == "systems"].set_index("method")
+    split, values = found.splits["systems"][0], found.predictions
+    values = values[values["split"] == "systems"]
+    own = [np.corrcoef(part["ridge"], part["quality"])[0, 1] for _, part in values.groupby("fold")]
+    row = table.loc["ridge"]
+    assert (row["pearson_by_system"], row["systems"]) == (pytest.approx(np.mean(own)), split.folds)
+    low, high = stats.t.interval(0.95, 3, np.mean(own), stats.sem(own))
+    assert row["pearson_by_system_low"] == pytest.approx(low, abs=(high - low) / 5)
+    assert row["pearson_by_system_high"] == pytest.approx(high, abs=(high - low) / 5)
+    assert np.isnan(table.loc["constant", "pearson_by_system"])
+    three = rated.system < 3
+    few = made_up_part(rated, three)
+    table = compare(few, QUICK).table
+    assert table.loc[table["split"] == "systems", "pearson_by_system_low"].isna().all()
+    assert table.loc[table["split"] == "systems", "p"].isna().all()
+    assert "too few different systems" in answer(few, compare(few, QUICK))[1]
+
+
+def made_up_part(rated: Rated, rows: np.ndarray) -> Rated:
+    """Some of the texts, without scores and references."""
+    return Rated(
+        texts=[text for text, kept in zip(rated.texts, rows, strict=True) if kept],
+        quality=rated.quality[rows],
+        text_id=np.arange(rows.sum()),
+        system=rated.system[rows],
+        rows=rated.rows[rows],
+    )
+
+
+def test_ratings_saved_hang_on_the_number_of_unrated_texts(rated):
+    made = compare(rated, replace(QUICK, kernels={}, unrated=360)).table.set_index(
+        ["split", "method"]
+    )
+    row = made.loc["texts", "ridge"]
+    assert row["ratings_saved_limit"] == pytest.approx(row["pearson"] ** 2)
+    assert row["ratings_saved"] == pytest.approx(row["pearson"] ** 2 * 360 / 480)
 
 
 def test_warnings(rated, found):
-    assert "4 systems" in " ".join(warnings(rated, found))
+    few = replace(rated, context_group=rated.context_group % 5)
+    assert "5 contexts" in " ".join(warnings(few, found))
     texts = [f"слово {'текст ' * i}" for i in range(len(rated))]
-    other = replace(rated, texts=texts, answers=None, context=None, group=None)
+    other = replace(rated, texts=texts, prompts=None, context=None, context_group=None)
     kernels = "rouge_l.stem", "rouge_l.plain"
     made = compare(other, replace(QUICK, kernels={kernel: {} for kernel in kernels}))
     assert set(kernels) == set(made.table["kernel"][made.table["reason"].str.contains("reads")])
-    empty, context, _ = warnings(other, made)
+    empty, context = warnings(other, made)
     assert all(f"{kernel} reads 120 of 120" in empty for kernel in kernels)
     assert "context" in context
 
@@ -355,9 +406,9 @@ def test_warnings(rated, found):
 def test_a_guessed_scale_and_raters_are_said(rated):
     """With what lies at its ends, and with the ceiling of r."""
     quality = np.append(np.linspace(0, 1, 119) ** 2 * 0.015, 1)
-    raters = Raters(112, 3.0, 0.4, 0.64, 0.8, 0.25)
+    raters = Raters(112, 3.0, 200, Estimate(0.4, 0.3, 0.5), Estimate(0.64), 0.25)
     own = replace(rated, scale=(14.3, 5656), guessed=True, quality=quality, raters=raters)
     scale, people = about(own)
     assert "14.3 to 5,656 (99% of ratings lie below 9" in scale
-    assert "be above 0.80" in people
+    assert "0.40 (0.30, 0.50), of their mean 0.64" in people
     assert "--center-raters" in people

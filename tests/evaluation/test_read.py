@@ -9,7 +9,7 @@ import pytest
 
 from refless.data.own import read_ratings
 from refless.errors import FormatError
-from refless.evaluation.read import FOLDS, Rated, Split, all_splits, of_own
+from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits, of_own
 from refless.models.folds import in_folds
 from refless.statistics.reliability import rater_agreement
 from tests.evaluation.made_up import rows, write
@@ -33,11 +33,11 @@ def test_everything_that_a_row_has(rated):
     first = rows()[0]
     assert rated.texts[0] == first["text"]
     assert rated.quality[0] == pytest.approx((first["quality"] - 1) / 4)
-    assert rated.in_unit(rated.quality)[0] == pytest.approx(first["quality"])
+    assert rated.to_user_scale(rated.quality)[0] == pytest.approx(first["quality"])
     assert "abcd"[rated.system[0]] == first["system"][0]
     assert rated.references[0] == first["references"]
     assert rated.scores["score_judge"][0] == first["score_judge"] / 8  # a power of two
-    assert len(np.unique(rated.context)) == len(np.unique(rated.group)) == 30
+    assert len(np.unique(rated.context)) == len(np.unique(rated.context_group)) == 30
 
 
 def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path):
@@ -73,7 +73,7 @@ def test_a_score_counts_on_any_scale(tmp_path):
 )
 def test_what_texts_answer(tmp_path, column, values, contexts, groups):
     rated = read(tmp_path, texts(**{column: values}))
-    for number, expected in ((rated.context, contexts), (rated.group, groups)):
+    for number, expected in ((rated.context, contexts), (rated.context_group, groups)):
         assert (None if number is None else len(np.unique(number))) == expected
 
 
@@ -81,9 +81,9 @@ def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path):
     given = texts(context=["a", "b"], mr=["name[Mill]", "name[Hut]", "area[x]"])
     given[0]["text"] = "the Mill is good"
     rated = read(tmp_path, given)
-    assert rated.answers[0] == "name[Mill]"
-    assert "Mill" not in rated.slots[0]
-    assert len(np.unique(rated.group)) == 2
+    assert rated.prompts[0] == "name[Mill]"
+    assert "Mill" not in rated.delexicalised[0]
+    assert len(np.unique(rated.context_group)) == 2
 
 
 TOO_LITTLE = [
@@ -112,26 +112,26 @@ def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
     plain, centred = (read(tmp_path, given, center=center) for center in (False, True))
     mean = table["quality"].groupby(table["rater"]).transform("mean")
     expected = (table["quality"] - mean).groupby(table["text"]).mean() + table["quality"].mean()
-    np.testing.assert_allclose(centred.in_unit(centred.quality), expected)
+    np.testing.assert_allclose(centred.to_user_scale(centred.quality), expected)
     assert np.corrcoef(plain.quality, expected)[0, 1] < 0.9
     assert centred.raters.between == 0  # agreement is that of the ratings that are compared
-    assert centred.raters.mean > 0.5 > plain.raters.mean
+    assert centred.raters.mean.value > 0.5 > plain.raters.mean.value
     with pytest.raises(FormatError, match="rater"):
         read(tmp_path, texts(), center=True)
 
 
-def by_name(rated: Rated) -> dict[str, Split]:
+def by_name(rated: Rated) -> dict[str, CvSplit]:
     return {name: split for name, (split,) in all_splits(rated).items()}
 
 
 def bare(number: int, system: np.ndarray | None = None, group: np.ndarray | None = None) -> Rated:
     texts, quality = [f"text {k}" for k in range(number)], np.linspace(0, 1, number)
-    return Rated(texts, quality, np.arange(number), system, group=group)
+    return Rated(texts, quality, np.arange(number), system, context_group=group)
 
 
 def test_groups_never_straddle(rated):
     splits = by_name(rated)
-    groups = {"texts": rated.same, "systems": rated.system, "contexts": rated.group}
+    groups = {"texts": rated.text_id, "systems": rated.system, "contexts": rated.context_group}
     assert list(splits) == list(groups)
     for name, group in groups.items():
         fold = splits[name].fold

@@ -69,8 +69,8 @@ def as_task(folder: Path, texts: pd.DataFrame, *ratings: pd.DataFrame) -> Task:
     return read_task(folder)
 
 
-SETTINGS: dict[str, Any] = {"unit": 4, "assignments": 30, "draws": 100, "times": 2, "seed": 1}
-SETTINGS |= {"thresholds": [0.6, 0, -1], "units": [1, 4], "orders": [1, 2, 3]}
+SETTINGS: dict[str, Any] = {"contexts_per_unit": 4, "assignments_per_draw": 2, "assignments": 30}
+SETTINGS |= {"figure_unit_sizes": [1, 4], "draws": 100, "seed": 1}
 
 
 def test_contexts_that_somebody_did_not_answer_are_left_out():
@@ -322,8 +322,8 @@ def test_equal_outputs_of_two_systems_stay_apart(tmp_path):
     ratings = ratings.assign(rating=ratings["label"], item=both["item"].to_numpy())
     for name in ("item", "system"):
         texts.loc[first, name] = "+".join(both[name])
-    task = as_task(tmp_path / "small", texts.drop(index=second).drop(columns="model"), ratings)
-    write_units(tmp_path / "units.csv", task, SETTINGS)
+    dataset = as_task(tmp_path / "small", texts.drop(index=second).drop(columns="model"), ratings)
+    write_units(tmp_path / "units.csv", dataset, SETTINGS)
     table = sealed.read(tmp_path / "units.csv").content
     assert set(table.loc[table["panel"] == "table", "n"]) == {6 * 12 // 4}
 
@@ -371,9 +371,9 @@ def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):
     assert paper["paper_spearman_low"].tolist() == ["0.265", "0.415"]
     assert set(paper["reason"]) == {"not_public"}
     assert set(table.loc[2:, "paper_spearman_low"]) == {""}
-    assert table.loc[table["task"] == "other", "source"].tolist() == [""]
-    own = table[table["task"] == "small"]
-    assert set(own["source"]) == {"computed"}
+    assert table.loc[table["dataset"] == "other", "provenance"].tolist() == [""]
+    own = table[table["dataset"] == "small"]
+    assert set(own["provenance"]) == {"computed"}
     row = own.iloc[3]
     ends = interval(unpacked(row["spearman_draws"]))
     assert ends == pytest.approx((row["spearman_low"], row["spearman_high"]), abs=1e-6)

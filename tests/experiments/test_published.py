@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.evaluation.predict import TRIVIAL
 from refless.experiments.published import (
     EQUAL,
     INSIDE,
@@ -12,7 +13,7 @@ from refless.experiments.published import (
     compare,
     read_published,
 )
-from refless.experiments.reproducibility.cells import by_table, published_cells, variation
+from refless.experiments.reproducibility.cells import by_measure, published_cells, variation
 from refless.experiments.reproducibility.claims import claims_table, read_claims, verdict
 from refless.report.catalogue import catalogue
 from refless.statistics import Estimate
@@ -55,7 +56,7 @@ def test_compare(ours, printed, low, high, verdict):
 
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)
 def test_every_published_table_can_be_compared_with(path):
-    keys = {"model", "task", "source_task", "target_task", "train_topic"}
+    keys = {"model", "dataset", "source_dataset", "target_dataset", "train_topic"}
     keys |= {"metric", "references", "system", "setup", "configuration"}
     table = read_published(path)
     own = [column for column in table if column in keys]
@@ -70,14 +71,14 @@ def test_every_published_table_can_be_compared_with(path):
 ONE = pd.DataFrame(
     {
         "model": ["a", "a", "b", "b", "quoted"],
-        "task": ["x", "y", "x", "y", "x"],
+        "dataset": ["x", "y", "x", "y", "x"],
         "rho": [0.501, 0.4, np.nan, 0.501, np.nan],
         "rho_low": [0.4, 0.3, np.nan, 0.4, np.nan],
         "rho_high": [0.6, 0.5, np.nan, 0.6, np.nan],
         "star": [1, 0, np.nan, 0, np.nan],
         "paper_rho": ["0.50", "0.70", "0.30", "0.50", "0.10"],
         "paper_star": ["1", "1", "", "", ""],
-        "source": ["computed", "shipped", "", "computed", ""],
+        "provenance": ["computed", "shipped", "", "computed", ""],
         "reason": ["", "", "no_encoder", "", "quoted"],
     }
 )
@@ -86,7 +87,7 @@ TWO = ONE.assign(mse=0.1, paper_mse="0.1").iloc[:1]
 
 @pytest.fixture
 def cells() -> pd.DataFrame:
-    one = published_cells(ONE, ["model", "task"]).assign(paper="Paper", table="one")
+    one = published_cells(ONE, ["model", "dataset"]).assign(paper="Paper", table="one")
     two = published_cells(TWO, [], ["mse"]).assign(paper="Paper", table="two")
     return pd.concat([one, two])
 
@@ -100,25 +101,40 @@ def test_each_published_value_of_a_row_counts_once(cells):
     assert cells["reason"].tolist()[2] == "no_encoder"
 
 
-def test_counts_add_up_by_table(cells):
-    found = by_table(cells).set_index("table")
+def test_what_is_measured_is_counted_apart(cells):
+    """Correlations have distances in one unit; of all measures together there is none."""
+    cells = cells.assign(measure=cells["measure"].replace({"rho": "spearman", "star": "p_star"}))
+    table = by_measure(cells).set_index(["table", "measure"])
     verdicts = ["equal", "inside", "outside", "absent"]
-    assert found.loc["one", verdicts].tolist() == [3, 0, 2, 1]
-    assert (found[verdicts].sum(axis=1) == found["cells"]).all()
-    assert found.loc["all", "cells"] == found["cells"].drop("all").sum()
-    pairs = np.array([[0.501, 0.5], [0.4, 0.7], [0.501, 0.5], [1, 1], [0, 1]])
-    assert found.loc["one", "pearson"] == pytest.approx(np.corrcoef(pairs.T)[0, 1])
+    assert table.loc[("one", "spearman"), verdicts].tolist() == [2, 0, 1, 1]
+    assert (table[verdicts].sum(axis=1) == table["cells"]).all()
+    assert table["cells"]["all"].to_dict() == {"measured": 5, "correlations": 5, "stars": 3}
+    for name in ("median_difference", "pearson"):
+        assert np.isnan(table[name]["all", "measured"])
+    assert table["median_difference"]["one", "spearman"] == pytest.approx(0.001)
+    near = ["below_0.01", "below_0.05", "compared"]
+    assert table.loc[("one", "spearman"), near].tolist() == [2, 2, 3]
+    pairs = np.array([[0.501, 0.5], [0.4, 0.7], [0.501, 0.5]])
+    expected = np.corrcoef(pairs.T)[0, 1]
+    assert table["pearson"]["one", "spearman"] == pytest.approx(expected)
+
+
+def test_a_value_that_stands_in_two_tables_counts_once():
+    """The diagonal of BLEU Neighbors' table 2 is its table 1."""
+    tasks = {"source_dataset": ["x", "x"], "target_dataset": ["x", "y"]}
+    table = pd.DataFrame({**tasks, "rho": 0.5, "paper_rho": "0.5"})
+    assert published_cells(table, list(tasks))["item"].tolist() == ["x, y"]
 
 
 def test_a_table_without_numbers_of_ours_is_not_computed(cells):
     absent = cells[cells["agreement"] == "absent"].assign(table="absent")
-    found = by_table(pd.concat([cells, absent])).set_index("table")
-    assert found.loc["absent", ["source", "reason"]].tolist() == ["", "no_encoder"]
-    assert found.loc["one", ["source", "reason"]].tolist() == ["shipped", ""]
+    found = by_measure(pd.concat([cells, absent])).drop_duplicates("table").set_index("table")
+    assert found.loc["absent", ["provenance", "reason"]].tolist() == ["", "no_encoder"]
+    assert found.loc["one", ["provenance", "reason"]].tolist() == ["shipped", ""]
 
 
 def test_a_label_has_no_word_for_what_a_row_lacks():
-    (cell,) = published_cells(TWO.assign(task=np.nan), ["model", "task"], ["mse"]).to_dict(
+    (cell,) = published_cells(TWO.assign(dataset=np.nan), ["model", "dataset"], ["mse"]).to_dict(
         "records"
     )[:1]
     assert cell["item"] == "a"
@@ -141,11 +157,11 @@ ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}
 @pytest.fixture
 def table() -> pd.DataFrame:
     rows = [
-        {"task": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
+        {"dataset": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
         for name, own in ROWS.items()
     ]
-    table = pd.DataFrame(rows).assign(source=["computed", "shipped", "computed"], reason="")
-    lost = {"task": "ours", "model": "lost", "source": "", "reason": "no_encoder"}
+    table = pd.DataFrame(rows).assign(provenance=["computed", "shipped", "computed"], reason="")
+    lost = {"dataset": "ours", "model": "lost", "provenance": "", "reason": "no_encoder"}
     return pd.concat([table, pd.DataFrame([lost])], ignore_index=True)
 
 
@@ -170,23 +186,52 @@ def test_the_interval_decides(low, high, side, bound, holds):
 
 
 def test_two_rows_are_compared_on_the_draws_that_both_have(table):
-    row = {"task": "theirs", "model": "high"}
+    row = {"dataset": "theirs", "model": "high"}
     found = decided(table, row=row, less={"model": "low"})
     assert found["ours"] == pytest.approx(0.5)
-    assert (found["holds"], found["source"]) == ("yes", "shipped")
+    assert (found["holds"], found["provenance"]) == ("yes", "shipped")
     assert found["ours_high"] - found["ours_low"] < 1e-6
     assert decided(table, row=row, less={"model": "other"})["holds"] == "undecided"
     # one row alone has the interval of the table
     assert decided(table, row=row, bound=-5)["holds"] == "yes"
-    # of several, the one with the greatest value
-    assert decided(table, row=row, less={"model": ["low", "high", "lost"]})["ours"] == 0
+    # another difference is taken off
+    than = {"model": "other"}
+    found = decided(table, row=row, less={"model": "low"}, than=than)
+    assert found["ours"] == pytest.approx(2 * DRAWS[0])
+
+
+def test_of_several_rivals_the_nearest_or_the_best_of_each_draw_decides(table):
+    """The nearest is not always the one with the greatest value: a wide interval is near, too."""
+    wide = 0.9 * DRAWS + np.random.default_rng(2).normal(0, 1, 400)
+    cells = Estimate.of(-0.1, wide - 0.1).columns("rho")
+    rival = {"dataset": "ours", "model": "wide", "provenance": "computed", "reason": "", **cells}
+    table = pd.concat([table, pd.DataFrame([rival])], ignore_index=True).assign(coverage=1.0)
+    row, several = {"dataset": "ours", "model": "high"}, ["low", "wide", "lost"]
+    every = decided(table, row=row, less={"model": several, "of": "every"})
+    assert every["where"].endswith("less wide")
+    assert (every["ours"], every["holds"]) == (pytest.approx(0.6), "undecided")
+    best = decided(table, row=row, less={"model": several, "of": "best"})
+    rivals = np.maximum(np.maximum(DRAWS, wide - 0.1), 0)
+    low = np.quantile(0.5 + DRAWS - rivals, 0.025)
+    assert best["ours_low"] == pytest.approx(low, abs=1e-6)
+    # who covers few texts is no rival
+    table.loc[table["model"] == "wide", "coverage"] = 0.49
+    assert decided(table, row=row, less={"model": several, "of": "every"})["holds"] == "yes"
+
+
+def test_the_best_of_several_rows_has_a_wider_interval(table):
+    alone = decided(table, row={"dataset": "ours", "model": "high"})
+    best = decided(table, row={"dataset": "ours", "model": ["low", "high"]})
+    assert best["ours"] == alone["ours"]
+    assert best["ours_low"] < alone["ours_low"]
+    assert best["ours_high"] > alone["ours_high"]
 
 
 def test_without_numbers_there_is_a_reason(table):
-    row = {"task": "theirs", "model": "high"}
+    row = {"dataset": "theirs", "model": "high"}
     for model, reason in (("lost", "no_encoder"), ("nobody", "not_configured")):
         found = decided(table, row=row, less={"model": model})
-        assert (found["holds"], found["source"], found["reason"]) == ("", "", reason)
+        assert (found["holds"], found["provenance"], found["reason"]) == ("", "", reason)
     found = decided(table.assign(rho_draws=""), row=row, less={"model": "low"})
     assert found["reason"] == "no_draws"
 
@@ -194,7 +239,12 @@ def test_without_numbers_there_is_a_reason(table):
 def test_every_claim_is_complete_and_about_a_table_of_the_catalogue():
     claims = read_claims(ROOT / "resources/published/claims.yaml")
     needed = {"paper", "claim", "table", "row", "column", "side"}
-    assert all(needed <= set(claim) <= needed | {"less", "bound"} for claim in claims)
+    assert all(needed <= set(claim) <= needed | {"less", "bound", "than"} for claim in claims)
+    less = [claim["less"] for claim in claims if "less" in claim]
+    several = [values for values in less if any(isinstance(v, list) for v in values.values())]
+    assert {values.get("of") for values in several} == {"every", "best"}
+    rivals = [set(values["method"]) for values in several if values["of"] == "best"]
+    assert all(methods == set(TRIVIAL) - {"constant", "middle"} for methods in rivals)
     assert {claim["side"] for claim in claims} <= {"above", "below"}
     assert {claim["table"] for claim in claims} <= set(catalogue())
     assert len({(claim["paper"], claim["claim"]) for claim in claims}) == len(claims)

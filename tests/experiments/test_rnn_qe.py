@@ -45,6 +45,7 @@ from refless.models.rnn_qe.names import CROSS
 from refless.report.figures import learning_curve_figure
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
+from refless.statistics.bootstrap import few_units_factor
 from refless.store import sealed
 from refless.store.sealed import Sealed
 from tests.conftest import ROOT
@@ -134,17 +135,20 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     texts = small_texts()
     numbers = np.random.default_rng(0).random((500, len(METRICS)))
     rated = texts.rated.drop(columns=["mr", "words"]).assign(
-        task="nem", quality=0.5, n_ratings=3, **dict(zip(METRICS.values(), numbers.T, strict=True))
+        dataset="nem",
+        quality=0.5,
+        n_ratings=3,
+        **dict(zip(METRICS.values(), numbers.T, strict=True)),
     )
     found = {"nem": rated}
-    for task, own in texts.references.groupby("task", sort=False):
+    for dataset, own in texts.references.groupby("dataset", sort=False):
         own = own.drop(columns=["mr", "words"]).assign(
             text=own["text_nem"], quality=np.nan, n_ratings=0, system="human"
         )
-        found[str(task)] = own.drop(columns="part") if task == "bagel" else own
-    for task, table in found.items():
-        write_task(RatedTexts(table.reset_index(drop=True)), root / task, {})
-    return [root / task for task in found]
+        found[str(dataset)] = own.drop(columns="part") if dataset == "bagel" else own
+    for dataset, table in found.items():
+        write_task(RatedTexts(table.reset_index(drop=True)), root / dataset, {})
+    return [root / dataset for dataset in found]
 
 
 @pytest.fixture(scope="module")
@@ -256,21 +260,31 @@ def made(experiment: str, outputs: Any, found: dict[str, Sealed], **untrained: s
 
 def test_table_3_has_the_papers_rows_and_says_what_is_missing():
     outputs = numbers()
+    outputs.loc[::3, "cross_validation:lookup"] = np.nan
     ids = outputs["id"].tolist()
     found = {f"{way}setup{k}": predictions(ids) for way in ("", "paper_") for k in (1, 4)}
     found["paper_setup1"] = predictions(ids, seeds=1, provenance="shipped")
     table = made("cross_validation", outputs, found, setup2="not_trained")
     rows = table.set_index(["setup", "schedule"])
     assert rows.index.is_unique
-    setups = ["1", "1", "2", "3", "4", "4", "5", "6"]
+    new = "1_without_lookup"
+    setups = ["1", new, "1", new, "2", "3", "4", "4", "5", "6"]
     assert table["setup"].tolist()[5:] == [*setups, "lookup", "ridge", "bleu_neighbors"]
-    assert rows.loc[("2", "short"), ["reason", "source"]].tolist() == ["not_trained", ""]
-    assert rows.loc[("1", "paper"), ["source", "paper_pearson"]].tolist() == ["shipped", "0.273"]
+    assert rows.loc[("2", "short"), ["reason", "provenance"]].tolist() == ["not_trained", ""]
+    assert rows.loc[("1", "paper"), ["provenance", "paper_pearson"]].tolist() == [
+        "shipped",
+        "0.273",
+    ]
     assert rows.loc[("lookup", ""), "paper_pearson"] == ""
     tested = rows["p_setup1"].dropna().index.tolist()
     expected = [("4", "paper"), ("lookup", ""), ("ridge", ""), ("bleu_neighbors", "")]
     assert tested == expected  # the short set-up 4 predicts what set-up 1 does
     assert rows["p_metrics"].notna().sum() == 7
+    unseen = outputs["cross_validation:lookup"].isna()
+    assert rows.loc[(new, "short"), "n"] == unseen.sum() > 0
+    values = found["setup1"].content.groupby("seed")["prediction"]
+    r = [stats.pearsonr(v[unseen.to_numpy()], outputs["rating"][unseen])[0] for _, v in values]
+    assert rows.loc[(new, "short"), "pearson"] == pytest.approx(np.mean(r))
     with_references = table.loc[table["uses_references"] == 1, "setup"].tolist()
     assert with_references == ["bleu", "meteor", "rouge_l", "cider", "5", "6"]
 
@@ -286,7 +300,12 @@ def test_outputs_of_one_mr_are_drawn_together():
         stats.pearsonr(np.repeat(values, w[mr]), np.repeat(outputs["rating"], w[mr]))[0]
         for w in draw_weights(mr.max() + 1, **BOOTSTRAP)
     ]
-    assert few.loc["ridge", "pearson_low"] == pytest.approx(np.quantile(drawn, 0.025))
+    # and as far again as other training parts, of three fifths, would have moved it
+    value, factor = few.loc["ridge", "pearson"], np.sqrt(1 + 5 / 3)
+    factor *= few_units_factor(mr.max() + 1)
+    far = np.arctanh(value) + factor * (np.arctanh(drawn) - np.arctanh(drawn).mean())
+    low = np.quantile(np.tanh(far), 0.025)
+    assert few.loc["ridge", "pearson_low"] == pytest.approx(low)
     assert few.loc["ridge", "pearson_low"] != each.loc["ridge", "pearson_low"]
 
 
@@ -298,7 +317,7 @@ def test_a_seed_that_misses_an_output_does_not_count():
     table = made("cross_validation", outputs, {"setup1": part, "setup2": other})
     rows = table.set_index("setup").loc[["1", "2"]]
     assert rows["seeds"].tolist() == [4, 0]
-    assert rows["source"].tolist() == ["computed", ""]
+    assert rows["provenance"].tolist() == ["computed", ""]
     assert rows["pearson"].isna().tolist() == [False, True]
 
 
@@ -330,7 +349,7 @@ def test_without_numbers_each_published_row_says_why(experiment):
     assert set(joined["reason"]) == {"raw_file_missing"}
     assert (joined["paper_mae"] != "").all()
     for empty in (table1(None, published(1), ""), table2({}, published(2), "")):
-        assert set(empty["source"]) == {""}
+        assert set(empty["provenance"]) == {""}
         assert empty.iloc[:, 1].isna().all()
 
 
@@ -385,7 +404,7 @@ def test_shipped_numbers_give_the_tables(shipped):
     fourth, fifth = (made[f"rnn_qe_table{number}"].set_index(keys) for number in (4, 5))
     assert fourth.loc[("lookup", "3", ""), "pearson"] == pytest.approx(0.199595, abs=1e-6)
     assert fifth.loc[("1", "1", "paper"), "pearson"] == pytest.approx(0.340391, abs=1e-6)
-    assert set(fourth["source"]) | set(fifth["source"]) == {"shipped"}
+    assert set(fourth["provenance"]) | set(fifth["provenance"]) == {"shipped"}
 
 
 def test_the_figure_has_what_is_shipped(shipped):

@@ -158,7 +158,7 @@ FAULTS = [
     (neighbor_sums, "layer", 3),
     (neighbor_sums, "name", "rouge.l"),
     *((group_sums, "taus", bad) for bad in ([], [NAN], [0.2, 0.1], [[0.1]])),
-    *((group_sums, "groups", bad) for bad in ([], [[0]], [[0, -2]], [[0.0, NAN]], [[[0, 1]]])),
+    *((group_sums, "groups", bad) for bad in ([], [[0]], [[0, -2]], [[0, 10**9]], [[0, 2**63]], [[0.0, NAN]], [[[0, 1]]])),
     (group_sums, "quality", [1.0]),
     *((nearest, "number", bad) for bad in (0, -1, 2.5, NAN)),
     *((nearest, "exclude", bad) for bad in ([2, 0], [-2, 0], [0.5, 0])),

@@ -17,8 +17,8 @@ ENTRIES = (
     Entry(
         "first_table1",
         *("First Paper", "table 1", "models & <annotators>", "Intervals from {draws} draws."),
-        paper_row=("model", "task"),
-        columns={"model": Column(), "task": Column(), "rho": Column(digits=3)},
+        paper_row=("model", "dataset"),
+        columns={"model": Column(), "dataset": Column(), "rho": Column(digits=3)},
     ),
     Entry(
         "first_wide",
@@ -44,22 +44,22 @@ ITEMS = [entry.name for entry in ENTRIES] + ["reproducibility_cells-drawn"]
 def table1() -> pd.DataFrame:
     """A row a cell; one model and one data set without numbers."""
     random = np.random.default_rng(1)
-    keys = [(model, task) for task in ("lost", "chat", "news") for model in MODELS]
-    table = pd.DataFrame(keys, columns=["model", "task"])
+    keys = [(model, dataset) for dataset in ("lost", "chat", "news") for model in MODELS]
+    table = pd.DataFrame(keys, columns=["model", "dataset"])
     table["rho"] = random.uniform(0, 0.9, len(table))
-    absent = (table["model"] == "bertscore") | (table["task"] == "lost")
+    absent = (table["model"] == "bertscore") | (table["dataset"] == "lost")
     table["rho"] = table["rho"].mask(absent)
     table = table.assign(rho_low=table["rho"] - 0.2, rho_high=table["rho"] + 0.2)
-    published = table[["model", "task"]].assign(rho=[f"0.{i}50" for i in range(len(table))])
-    table = beside_published(table, published, ["model", "task"], ["rho"])
-    return table.assign(source=absent.map({True: "", False: "computed"}))
+    published = table[["model", "dataset"]].assign(rho=[f"0.{i}50" for i in range(len(table))])
+    table = beside_published(table, published, ["model", "dataset"], ["rho"])
+    return table.assign(provenance=absent.map({True: "", False: "computed"}))
 
 
 def wide() -> pd.DataFrame:
     random = np.random.default_rng(2)
     table = pd.DataFrame(random.normal(size=(150, 25)), columns=WIDE)
     table.insert(0, "name", [f"row{i % 7}" for i in range(150)])
-    return table.assign(source="shipped")
+    return table.assign(provenance="shipped")
 
 
 def make_results(folder: Path) -> Path:
@@ -68,8 +68,12 @@ def make_results(folder: Path) -> Path:
     contents = {
         "first_table1": table1(),
         "first_wide": wide(),
-        "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(source="computed"),
-        "claims": pd.DataFrame({"claim": ["what rises, it is claimed"], "source": ["computed"]}),
+        "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(
+            measure="mse", provenance="computed"
+        ),
+        "claims": pd.DataFrame(
+            {"claim": ["what rises, it is claimed"], "provenance": ["computed"]}
+        ),
     }
     entries = {entry.name: entry for entry in ENTRIES}
     with mock.patch.object(tables, "catalogue", return_value=entries):

@@ -38,30 +38,30 @@ def close() -> Iterator[None]:
 
 
 def curves(tasks: list[str], undefined: float = 0.3) -> pd.DataFrame:
-    """Of each task, 20 values of a and 11 of b."""
+    """Of each data set, 20 values of a and 11 of b."""
     table = pd.DataFrame({"threshold": ["a"] * 20 + ["b"] * 11})
     table["value"] = [*np.arange(1, 21), *np.linspace(0, 1, 11)]
-    table = pd.concat([table.assign(task=task) for task in tasks], ignore_index=True)
+    table = pd.concat([table.assign(dataset=dataset) for dataset in tasks], ignore_index=True)
     chance, values = np.random.default_rng(1).random((2, len(table)))
     return table.assign(spearman=np.where(chance < undefined, np.nan, values))
 
 
 def sizes(tasks: list[str]) -> pd.DataFrame:
-    """Of each task, four subsets of three sizes."""
+    """Of each data set, four subsets of three sizes."""
     table = pd.DataFrame({"size": np.repeat([10, 50, 100], 4), "subset": np.tile(range(4), 3)})
-    table = pd.concat([table.assign(task=task) for task in tasks], ignore_index=True)
+    table = pd.concat([table.assign(dataset=dataset) for dataset in tasks], ignore_index=True)
     table["spearman"], table["coverage"] = np.random.default_rng(2).random((2, len(table)))
     return table
 
 
 def compared() -> pd.DataFrame:
     rows = [
-        (task, split, method, "bleu.char" if method == "neighbors" else "", 0.1 * k)
-        for task in TASKS[2:]
+        (dataset, split, method, "bleu.char" if method == "neighbors" else "", 0.1 * k)
+        for dataset in TASKS[2:]
         for split in ("texts", "systems")
         for k, method in enumerate(["length", "neighbors", "ridge"])
     ]
-    return pd.DataFrame(rows, columns=["task", "split", "method", "kernel", "pearson"])
+    return pd.DataFrame(rows, columns=["dataset", "split", "method", "kernel", "pearson"])
 
 
 def threshold_figure(table: pd.DataFrame) -> Figure:
@@ -123,8 +123,8 @@ def test_one_line_a_task_and_panel(tasks, undefined):
     for ax, threshold in zip(figure.axes, "ab", strict=True):
         lines = named(ax)
         assert len(lines) == len(tasks)
-        for task, line in zip(tasks, lines.values(), strict=True):
-            wanted = table[(table["threshold"] == threshold) & (table["task"] == task)]
+        for dataset, line in zip(tasks, lines.values(), strict=True):
+            wanted = table[(table["threshold"] == threshold) & (table["dataset"] == dataset)]
             np.testing.assert_array_equal(line.get_xydata(), wanted[["value", "spearman"]])
         # also without colour
         assert len({line.get_linestyle() for line in lines.values()}) == len(tasks)
@@ -136,8 +136,8 @@ def test_annotators_and_published_values_are_in_their_place():
     second = data_size_figure(sizes(TASKS[:3]))
     for figure, axes in ((first, first.axes), (second, second.axes[:1])):
         for ax in axes:
-            for task in TASKS[:3]:
-                assert levels(ax, LOOKS[task]["colour"]) == sorted(HUMAN.get(task, ()))
+            for dataset in TASKS[:3]:
+                assert levels(ax, LOOKS[dataset]["colour"]) == sorted(HUMAN.get(dataset, ()))
             assert ax.get_ylim()[1] > 0.9
         assert len(figure.legends[0].get_texts()) == 3 + 2 + 1
     assert [hollow(ax) for ax in first.axes] == [[(5, 0.325)], [(0.66, 0.325)]]
@@ -149,8 +149,8 @@ def test_means_and_spread_over_the_data_size():
     for ax, column in zip(data_size_figure(table).axes, ("spearman", "coverage"), strict=True):
         bands = ax.collections
         assert len({band.get_hatch() for band in bands}) == len(TASKS)
-        for task, line, band in zip(TASKS, named(ax).values(), bands, strict=True):
-            of_size = table[table["task"] == task].groupby("size")[column]
+        for dataset, line, band in zip(TASKS, named(ax).values(), bands, strict=True):
+            of_size = table[table["dataset"] == dataset].groupby("size")[column]
             mean, spread = of_size.mean(), of_size.std(ddof=0)
             np.testing.assert_allclose(line.get_xydata(), mean.reset_index())
             corners = band.get_paths()[0].vertices
@@ -208,7 +208,7 @@ def test_published_cells_have_a_panel_a_kind_of_measure():
         lambda: threshold_figure(pd.DataFrame()),
         lambda: data_size_figure(pd.DataFrame()),
         lambda: comparison_figure(compared().iloc[:0], LOOKS),
-        lambda: delta_bleu_figure(pd.DataFrame({"task": []}), LOOKS),
+        lambda: delta_bleu_figure(pd.DataFrame({"dataset": []}), LOOKS),
         lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours"])),
         lambda: figures.learning_curve_figure(pd.DataFrame(), pd.DataFrame()),
     ],

@@ -34,16 +34,16 @@ COLUMNS = {
     "n_covered": Column(label="covered"),
 }
 MISSING = [
-    {"of": {"task": "news", "kernel": "rouge"}, "code": "raw_file_missing"},
-    {"of": {"task": "news"}, "code": "second"},
-    {"of": {"task": "chat"}, "code": "elsewhere"},
+    {"of": {"dataset": "news", "kernel": "rouge"}, "code": "raw_file_missing"},
+    {"of": {"dataset": "news"}, "code": "second"},
+    {"of": {"dataset": "chat"}, "code": "elsewhere"},
 ]
 
 
 def table() -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "task": ["lost", "news", "news", "news"],
+            "dataset": ["lost", "news", "news", "news"],
             "model": ["bleu", "bleu", "bleu", "rouge"],
             "kernel": ["", "bleu.char", "bleu.word", "rouge"],
             "rho": [np.nan, 0.3254, 0.00001, np.nan],
@@ -54,7 +54,7 @@ def table() -> pd.DataFrame:
             "paper_significant": ["", "1", "", ""],
             "n_covered": pd.array([None, 198, 10, None], "Int64"),
             "n": pd.array([None, 199, 199, None], "Int64"),
-            "source": ["", "computed", "shipped", ""],
+            "provenance": ["", "computed", "shipped", ""],
         }
     )
 
@@ -97,7 +97,7 @@ def test_data_sets_with_numbers_come_first(entry):
     (part,) = parts_of(entry, table())
     assert [row[1].text for row in part.rows] == ["`bleu.char`", "`bleu.word`", "`rouge`", ""]
     # also in sections, one for each value
-    by = replace(entry, sections=(Section("Of {value}", by="task"),))
+    by = replace(entry, sections=(Section("Of {value}", by="dataset"),))
     found = [(part.title, len(part.rows)) for part in parts_of(by, table())]
     assert found == [("Of news", 3), ("Of lost", 1)]
 
@@ -107,7 +107,7 @@ def test_what_is_read_back_is_what_was_printed(entry, tmp_path):
     assert again["paper_rho"].tolist() == ["", "0.325", "", "0.20"]
     np.testing.assert_array_equal(again["rho"], table()["rho"])
     record = json.loads((tmp_path / "one.json").read_text())
-    assert record["metadata"]["source"] == {"absent": 2, "computed": 1, "shipped": 1}
+    assert record["metadata"]["provenance_counts"] == {"absent": 2, "computed": 1, "shipped": 1}
     assert record["metadata"]["reason"] == {"not_made": 1, "raw_file_missing": 1}
     # draws stand in the record
     draws = ["", packed(np.array([0.5, 0.25])), None, ""]
@@ -136,7 +136,7 @@ def test_cells_and_rows_are_counted(report):
     text = report.read_text(encoding="utf-8")
     counts = re.findall(r'<span class="(\w+)">(\d+) ', text)
     assert counts == [("equal", "5"), ("inside", "2"), ("outside", "1"), ("absent", "0")]
-    rows = table1()["source"].eq("computed").sum() + 8 + 1
+    rows = table1()["provenance"].eq("computed").sum() + 8 + 1
     assert f"{rows} computed, 150 shipped, {len(table1()) - rows + 9} absent" in text
 
 
@@ -150,7 +150,7 @@ def test_nothing_becomes_markup_and_no_text_of_the_data_is_there(report):
 def test_the_record_has_what_a_rerun_needs(report):
     record = json.loads((report.parent / "run/provenance.json").read_text())
     assert record["data"] == {"chat": {"raw.csv": "0123abc"}}
-    assert record["tables"]["first_wide"]["source"] == {"shipped": 150}
+    assert record["tables"]["first_wide"]["provenance_counts"] == {"shipped": 150}
     assert record["settings"] == {"mirror": ""}
     assert {"code", "packages", "python", "machine"} <= set(record)
 

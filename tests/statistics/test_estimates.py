@@ -22,7 +22,17 @@ from refless.statistics import (
     williams,
 )
 from refless.statistics import bootstrap as module
-from refless.statistics.bootstrap import ENOUGH_UNITS, drawn_together, packed, unpacked
+from refless.statistics.bootstrap import (
+    ENOUGH_UNITS,
+    FEWEST_CONTEXTS,
+    ResamplingUnits,
+    crossed_units,
+    packed,
+    t_draws,
+    training_factor,
+    unpacked,
+    widened,
+)
 from refless.statistics.correlation import centred, weighted_spearman
 from refless.statistics.ranks import kendall_rows
 
@@ -72,37 +82,67 @@ def test_blocks_change_no_result(monkeypatch, block):
 
 def test_a_difference_is_one_of_the_draws_that_both_have():
     one, other = Estimate.of(3, np.arange(9.0)), Estimate.of(1, np.arange(5.0) ** 2)
-    assert one.less(other) == Estimate.of(2, np.array([0, 0, -2, -6, -12]))
-    assert math.isnan(one.less(Estimate(1, 0, 2)).low)
+    assert one - other == Estimate.of(2, np.array([0, 0, -2, -6, -12]))
+    assert math.isnan((one - Estimate(1, 0, 2)).low)
     np.testing.assert_array_equal(unpacked(packed(np.array([0.5, NAN]))), [0.5, NAN])
 
 
-def test_a_text_of_several_units_is_drawn_beside_them():
-    unit = np.arange(60) // 2
-    text = np.arange(60)
-    assert np.array_equal(drawn_together(unit, text), unit)
-    few = ENOUGH_UNITS - 1
-    assert np.array_equal(drawn_together(unit % few, text), text)
-    assert np.array_equal(drawn_together(unit % (few + 1), text), unit % (few + 1))
-    assert np.array_equal(drawn_together(None, text), text)
-    # each text in two units that have no other text
-    assert np.array_equal(drawn_together(unit, text // 4), text // 4)
+def test_a_text_of_several_contexts_is_resampled_beside_them():
+    context, text = np.arange(60) // 2, np.arange(60)
+    assert np.array_equal(crossed_units(context, text).primary, context)
+    few = FEWEST_CONTEXTS - 1
+    assert np.array_equal(crossed_units(context % few, text).primary, text)
+    assert np.array_equal(crossed_units(context % (few + 1), text).primary, context % (few + 1))
+    assert np.array_equal(crossed_units(None, text).primary, text)
+    # each text in two contexts that have no other text
+    assert np.array_equal(crossed_units(context, text // 4).primary, text // 4)
     text[[0, 2, 4, 5]] = 70
-    found = drawn_together(unit, text)
-    assert np.array_equal(np.flatnonzero(found[:, 1]), [0, 2, 4, 5])
-    # unit 2 has this text alone
-    assert np.array_equal(np.flatnonzero(found[:, 0] == 0), [4, 5])
-    assert len(np.unique(found[:, 0])) == 30
+    units = crossed_units(context, text)
+    assert np.array_equal(np.flatnonzero(units.crossed >= 0), [0, 2, 4, 5])
+    # context 2 has this text alone
+    assert np.array_equal(np.flatnonzero(units.primary < 0), [4, 5])
+    assert units.number == 30
+    assert crossed_units(context, text, fixed=text == 70).crossed is None
+    distinct, inverse = units.distinct()
+    assert np.array_equal(distinct.primary[inverse], units.primary)
+    assert np.array_equal(distinct.crossed[inverse], units.crossed)
 
 
-def test_both_are_drawn_by_one_row_each():
-    of = drawn_together(np.arange(60) // 2, np.arange(60) % 15)
-    weights = np.concatenate(list(draw_blocks(of, 300, 5)))
+def test_both_are_resampled_by_one_row_each():
+    units = crossed_units(np.arange(60) // 2, np.arange(60) % 15)
+    weights = np.concatenate(list(draw_blocks(units, 300, 5)))
     assert weights.shape == (300, 60)
     assert weights.mean() == pytest.approx(1, abs=0.1)
-    assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(of, 100, 5)]))
-    # missed where the unit or the text is
+    assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(units, 100, 5)]))
+    # missed where the context or the text is
     assert (weights == 0).mean() == pytest.approx(1 - (1 - np.exp(-1)) ** 2, abs=0.03)
+
+
+def test_intervals_of_few_units_are_those_of_students_t():
+    """The mean of few normal numbers: the corrected bootstrap has the usual interval."""
+    values = np.random.default_rng(1).normal(size=12)
+    units = ResamplingUnits(np.arange(12))
+    draws = np.concatenate([*draw_blocks(units, 20_000, 0)]) @ values / 12
+    low, high = interval(widened(values.mean(), draws, units.t_factor))
+    half = stats.t.ppf(0.975, 11) * values.std(ddof=1) / np.sqrt(12)
+    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
+    assert ResamplingUnits(np.arange(ENOUGH_UNITS)).t_factor == 1
+    # and of their systems, whose draws subtract as pairs do
+    other = np.random.default_rng(2).normal(size=12)
+    gap = t_draws(values, 20_000, 3) - t_draws(other, 20_000, 3)
+    expected = stats.t.interval(0.95, 11, (values - other).mean(), stats.sem(values - other))
+    assert interval(gap) == pytest.approx(expected, abs=0.03)
+
+
+def test_what_learns_varies_with_its_training_examples():
+    """Folds of five: a variance of (1 / 5 + 1 / 4) in place of 1 / 5."""
+    assert training_factor(4 / 5) ** 2 == pytest.approx((1 / 5 + 1 / 4) / (1 / 5))
+    draws = np.random.default_rng(0).normal(0.5, 0.05, 5000)
+    wide = widened(0.52, draws, 1.5, bound=1)
+    assert np.arctanh(wide).std() == pytest.approx(1.5 * np.arctanh(draws).std())
+    assert np.arctanh(wide).mean() == pytest.approx(np.arctanh(0.52))
+    assert abs(widened(0.99, draws + 0.45, 9, bound=1)).max() <= 1
+    np.testing.assert_array_equal(widened(0.52, draws, 1), draws)
 
 
 FOUR, DRAWS = np.arange(4.0), np.ones((2, 4), np.int32)

@@ -50,15 +50,15 @@ def test_every_item_and_paper_is_a_target(small):
 
 def test_table_1_has_what_there_is_and_reasons_for_the_rest(small):
     first = table(small, "bleu_neighbors_table1")
-    for task in THERE:
-        rows = first[(first["task"] == task) & first["model"].isin(["bleu", "rouge"])]
-        assert set(rows["source"]) == {"computed"}
+    for dataset in THERE:
+        rows = first[(first["dataset"] == dataset) & first["model"].isin(["bleu", "rouge"])]
+        assert set(rows["provenance"]) == {"computed"}
         assert rows["coverage"].between(0, 1).all()
-    absent = first[(first["task"] == "huse_generation") & (first["model"] != "meteor")]
+    absent = first[(first["dataset"] == "huse_generation") & (first["model"] != "meteor")]
     assert absent["mse"].isna().all()
     assert absent["reason"].str.contains("raw_file_missing").all()
     # chit-chat's pairs are too many for the encoder, which nobody has anyway
-    encoder = first[first["model"] == "bertscore"].set_index("task")
+    encoder = first[first["model"] == "bertscore"].set_index("dataset")
     assert "left_out" in encoder.loc["dstc7", "reason"]
     assert "left_out" not in encoder.loc["mine", "reason"]
     assert encoder["mse"].isna().all()
@@ -75,13 +75,13 @@ def test_a_matrix_may_be_spread_over_several_files(small):
 
 def test_essays_and_delta_bleu_are_computed(small):
     third = table(small, "bleu_neighbors_table3")
-    own = third[(third["model"] == "bleu_neighbors") & (third["source"] == "computed")]
+    own = third[(third["model"] == "bleu_neighbors") & (third["provenance"] == "computed")]
     assert {"1", "8", "all_but_3"} <= set(own["train_topic"])
     assert set(own["n"]) == {6}  # 8, and two of them have too few or too many sentences
     second = table(small, "delta_bleu_table2")
-    for task, n in (("dstc7", 3 * 6), ("usr_topicalchat", 1 * 3)):
-        own = second[second["task"] == task]
-        assert set(own["source"]) == {"computed"}
+    for dataset, n in (("dstc7", 3 * 6), ("usr_topicalchat", 1 * 3)):
+        own = second[second["dataset"] == dataset]
+        assert set(own["provenance"]) == {"computed"}
         assert set(own["n"]) == {n}
         assert own["spearman"].dropna().between(-1, 1).all()
 
@@ -155,7 +155,7 @@ TARGET = "bleu_neighbors_table1"
 
 def rows(project: Project) -> pd.DataFrame:
     table = pd.read_csv(project.path / f"results/tables/{TARGET}.csv")
-    return table[table["kernel"].fillna("").str.endswith("refless-tiny")].set_index("task")
+    return table[table["kernel"].fillna("").str.endswith("refless-tiny")].set_index("dataset")
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_an_encoder_placed_by_hand_is_used(with_model):
     )
     first = rows(with_model)
     there = first[first["coverage"].notna()]
-    assert set(there["source"]) == {"computed"}
+    assert set(there["provenance"]) == {"computed"}
     assert "mine" in there.index
     assert not (with_model.path / f"results/kernels/dstc7/{KERNEL}").exists()
     assert with_model.planned(TARGET) == {}
@@ -198,6 +198,6 @@ def test_a_changed_option_computes_that_kernel_again(with_model, tmp_path):
 
 def test_what_the_encoder_lacks_is_said(small):
     table = pd.read_csv(small.path / f"results/tables/{TARGET}.csv")
-    own = table[(table["model"] == "bertscore") & (table["task"] == "mine")].iloc[0]
+    own = table[(table["model"] == "bertscore") & (table["dataset"] == "mine")].iloc[0]
     assert np.isnan(own["mse"])
     assert ("package_missing" if TORCH else "encoder_missing") in own["reason"]

@@ -68,7 +68,7 @@ def job(snakemake: Any) -> Iterator[None]:
 
 
 def _subject(snakemake: Any) -> str:
-    """What the job is about, for an error that names no file: ``task huse, kernel meteor: ``."""
+    """What the job is about, for an error that names no file: ``dataset huse, kernel meteor: ``."""
     wildcards = getattr(snakemake, "wildcards", {})
     said = ", ".join(f"{name} {value}" for name, value in wildcards.items())
     return f"{said}: " if said else ""

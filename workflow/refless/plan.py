@@ -53,32 +53,37 @@ def _bleu(settings: Settings, _: Mapping[str, str]) -> list[str]:
 
 
 def _compared(settings: Settings, names: Mapping[str, str]) -> list[str]:
-    skipped = settings.data[names["task"]].skip_kernels
+    skipped = settings.data[names["dataset"]].skip_kernels
     return [kernel for kernel in settings.comparison.kernels if kernel not in skipped]
 
 
 NEIGHBORS = "bleu_neighbors.min_neighbors", "bleu_neighbors.max_share"
 RNN_QE = Result(("rnn_qe",), settings=("rnn_qe.seed",))
 RESULTS = {
-    "ratings/{task}/texts.csv": Result(("{task}",)),
-    "ratings/{task}/ratings.csv": Result(("{task}",)),
-    "neighbors/{task}/{kernel}.csv": Result(("{task}",), lambda _, names: [names["kernel"]]),
-    "curves/{task}/data_size.csv": Result(
-        ("{task}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bleu_neighbors.seed")
+    "ratings/{dataset}/texts.csv": Result(("{dataset}",)),
+    "ratings/{dataset}/ratings.csv": Result(("{dataset}",)),
+    "neighbors/{dataset}/{kernel}.csv": Result(("{dataset}",), lambda _, names: [names["kernel"]]),
+    "curves/{dataset}/data_size.csv": Result(
+        ("{dataset}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bootstrap.seed")
     ),
-    "cross_task/{source_task}.{target_task}.csv": Result(("{source_task}", "{target_task}"), _bleu),
+    "cross_task/{source_dataset}.{target_dataset}.csv": Result(
+        ("{source_dataset}", "{target_dataset}"), _bleu
+    ),
     "essays/estimates.csv": Result(("essays",)),
-    "delta_bleu/{task}/units.csv": Result(
-        ("{task}",), settings=("delta_bleu", "data.{task}.experiments.delta_bleu")
+    "delta_bleu/{dataset}/units.csv": Result(
+        ("{dataset}",), settings=("delta_bleu", "data.{dataset}.experiments.delta_bleu")
     ),
-    "comparison/{task}.csv": Result(
-        ("{task}",),
+    "comparison/{dataset}.csv": Result(
+        ("{dataset}",),
         _compared,
-        ("comparison.draws", "comparison.repeats", "comparison.seed"),
+        (
+            *("comparison.draws", "comparison.repeats", "comparison.seed"),
+            "data.{dataset}.experiments.comparison",
+        ),
         optional=True,
     ),
-    "comparison/networks/{task}.csv": Result(
-        ("{task}",), settings=("comparison.seed",), trained=True
+    "comparison/networks/{dataset}.csv": Result(
+        ("{dataset}",), settings=("comparison.seed",), trained=True
     ),
     "rnn_qe/outputs.csv": RNN_QE,
     "rnn_qe/curve.csv": RNN_QE,
@@ -135,9 +140,9 @@ class Plan:
             if (reason := self.why_not(path))
         ]
 
-    def compared(self, task: str) -> list[str]:
+    def compared(self, dataset: str) -> list[str]:
         """The kernels with which methods are compared on a data set."""
-        return [k for k in _compared(self.settings, {"task": task}) if not self.kernel(k)]
+        return [k for k in _compared(self.settings, {"dataset": dataset}) if not self.kernel(k)]
 
     def digest(self, path: str) -> str:
         """SHA-256 of all that decides a result but for code: how data sets are read, kernels,
@@ -152,7 +157,7 @@ class Plan:
         options = {k: self.settings.options(k) for k in result.kernels(self.settings, names)}
         if not result.optional:
             options = {k: own | {"tau": self.settings.taus()[k]} for k, own in options.items()}
-        data = {task: self._read(task, result) for task in self._tasks(names, result)}
+        data = {dataset: self._read(dataset, result) for dataset in self._tasks(names, result)}
         recipe = {"data": data, "kernels": options, "settings": settings}
         return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
@@ -161,15 +166,17 @@ class Plan:
         made from them and nothing else."""
         tasks = self.settings.tasks("bleu_neighbors")
         values: dict[str, Sequence[Any]] = {
-            "source_task": tasks,
-            "target_task": tasks,
+            "source_dataset": tasks,
+            "target_dataset": tasks,
             "kernel": self.settings.kernels(),
             "name": list(NAMES),
             "seed": range(self.settings.rnn_qe.seeds),
         }
         found = {}
         for pattern in RESULTS:
-            values["task"] = tasks if pattern.startswith("ratings/") else list(self.settings.data)
+            values["dataset"] = (
+                tasks if pattern.startswith("ratings/") else list(self.settings.data)
+            )
             names = re.findall(r"\{(\w+)\}", pattern)
             for chosen in product(*(values[name] for name in names)):
                 path = "results/" + pattern.format(**dict(zip(names, chosen, strict=True)))
@@ -177,8 +184,8 @@ class Plan:
                     found[path] = self.digest(path)
         return found
 
-    def _read(self, task: str, result: Result) -> dict[str, Any]:
-        entry = self.settings.data[task]
+    def _read(self, dataset: str, result: Result) -> dict[str, Any]:
+        entry = self.settings.data[dataset]
         sums = {path: source.sha256 or path for path, source in self.sources.items()}
         files = {name: sums.get(path, path) for name, path in entry.files.items()}
         named = [name for name in result.tasks if "{" not in name]
@@ -198,9 +205,9 @@ class Plan:
 
     def _tasks(self, names: Mapping[str, str], result: Result) -> list[str]:
         return [
-            task
+            dataset
             for one in result.tasks
-            for task in ([one.format(**names)] if "{" in one else self.settings.tasks(one))
+            for dataset in ([one.format(**names)] if "{" in one else self.settings.tasks(one))
         ]
 
     def _against(self, names: Mapping[str, str], result: Result) -> Reason | None:
@@ -208,7 +215,7 @@ class Plan:
         tasks = self._tasks(names, result)
         if not tasks or not set(tasks) <= set(self.settings.data):
             return Reason("no_data_set", "no data set of the configuration takes part")
-        entries = [self.settings.data[task] for task in tasks]
+        entries = [self.settings.data[dataset] for dataset in tasks]
         kernels = [] if result.optional else list(result.kernels(self.settings, names))
         if any(set(kernels) & set(entry.skip_kernels) for entry in entries):
             return Reason("left_out", "the configuration leaves this kernel out")
@@ -243,9 +250,9 @@ class Plan:
         }
         recipe = self.settings.model_dump(exclude=left_out)
         pooled = {*self.settings.tasks("rnn_qe"), *self.settings.tasks("essays")}
-        for task, entry in self.settings.data.items():
-            if not pooled & {task} and not set(entry.files.values()) <= set(self.sources):
-                del recipe["data"][task]
+        for dataset, entry in self.settings.data.items():
+            if not pooled & {dataset} and not set(entry.files.values()) <= set(self.sources):
+                del recipe["data"][dataset]
         return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
     # ---- raw files and kernels ----------------------------------------------------------------
@@ -272,16 +279,16 @@ class Plan:
         for folder in self.places.folders[1:]:
             if not folder.is_dir():
                 raise SettingError("is no folder", path=f"mirror {folder}", remedy=remedy)
-        for task, entry in self.settings.data.items():
+        for dataset, entry in self.settings.data.items():
             for name, path in entry.files.items():
                 if path not in self.sources and not Path(path).is_file():
-                    where = f"data.{task}.files.{name}"
+                    where = f"data.{dataset}.files.{name}"
                     raise SettingError(f"there is no file {path}", path=where, remedy=remedy)
 
-    def sums(self, task: str) -> dict[str, str]:
+    def sums(self, dataset: str) -> dict[str, str]:
         """Sums of a data set's raw files: the published ones, else of what lies here."""
         found = {}
-        for path in self.settings.data[task].files.values():
+        for path in self.settings.data[dataset].files.values():
             source, here = self.sources.get(path), self._at_hand(path)
             if source and source.sha256:
                 found[path] = source.sha256
@@ -372,7 +379,7 @@ def closing_lines(asked: Sequence[str], made: Collection[str], seconds: float) -
     rows, absent = Counter(computed=0, shipped=0, absent=0), Counter[str]()
     try:
         for metadata in (read_record(path)["metadata"] for path in records):
-            rows.update(metadata["source"])
+            rows.update(metadata["provenance_counts"])
             absent.update(metadata["reason"])
     except ReflessError as error:
         return [f"error: {error}"]

@@ -59,13 +59,15 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
-    """Write a task's tables once more for shipping: no text, no words, only names and numbers."""
-    task = read_task(folder)
-    numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
+    """Write a data set's tables for shipping: no text, no words, only names and numbers."""
+    dataset = read_task(folder)
+    numeric = [c for c in dataset.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
-    both = zip(numbered(task.texts["context"], apart=True), task.texts["context"], strict=True)
+    both = zip(
+        numbered(dataset.texts["context"], apart=True), dataset.texts["context"], strict=True
+    )
     context = [f"c{number}" if context else "" for number, context in both]
-    texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
-    kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
-    data = RatedTexts(texts, task.ratings[kept])
-    write_task(data, out, task.metadata["raw"], "shipped")
+    texts = dataset.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
+    kept = [column for column in (*RATING_COLUMNS, "item") if column in dataset.ratings]
+    data = RatedTexts(texts, dataset.ratings[kept])
+    write_task(data, out, dataset.metadata["raw"], "shipped")

@@ -3,17 +3,17 @@
 
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
 PLAIN = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are about
-NAMED = {task: {key: LOOKS[task][key] for key in ("name", "published")} for task in TASKS}
+NAMED = {dataset: {key: LOOKS[dataset][key] for key in ("name", "published")} for dataset in TASKS}
 
 
 rule predict_neighbors:
     input:
         ratings=RATINGS,
-        kernels=lambda wildcards: matrix(wildcards.task, wildcards.kernel),
+        kernels=lambda wildcards: matrix(wildcards.dataset, wildcards.kernel),
     output:
-        multiext("results/neighbors/{task}/{kernel}", ".csv", ".json"),
+        multiext("results/neighbors/{dataset}/{kernel}", ".csv", ".json"),
     log:
-        "results/logs/predict_neighbors/{task}/{kernel}.log",
+        "results/logs/predict_neighbors/{dataset}/{kernel}.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -28,15 +28,15 @@ rule predict_neighbors:
 rule compute_data_size_curve:
     input:
         ratings=RATINGS,
-        kernels=lambda wildcards: matrix(wildcards.task, PLAIN),
+        kernels=lambda wildcards: matrix(wildcards.dataset, PLAIN),
     output:
-        multiext("results/curves/{task}/data_size", ".csv", ".json"),
+        multiext("results/curves/{dataset}/data_size", ".csv", ".json"),
     log:
-        "results/logs/compute_data_size_curve/{task}.log",
+        "results/logs/compute_data_size_curve/{dataset}.log",
     conda:
         "../../envs/refless.yaml"
     params:
-        settings={"tau": SETTINGS.taus()[PLAIN], **THRESHOLDS, "seed": NEIGHBORS.seed},
+        settings={"tau": SETTINGS.taus()[PLAIN], **THRESHOLDS, "seed": SETTINGS.bootstrap.seed},
         code=code("compute_data_size_curve.py"),
     script:
         "../scripts/compute_data_size_curve.py"
@@ -48,7 +48,7 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
         name:
             NAME
         input:
-            ratings=there(RATINGS, task=TASKS),
+            ratings=there(RATINGS, dataset=TASKS),
             predictions=PREDICTIONS,
             published=beside(f"resources/published/{NAME}.csv"),
         output:
@@ -65,8 +65,11 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
             bootstrap=BOOTSTRAP,
             tau=SETTINGS.taus()[PLAIN],
             missing=missing(
-                ["results/ratings/{task}/texts.csv", "results/neighbors/{task}/{kernel}.csv"],
-                task=TASKS,
+                [
+                    "results/ratings/{dataset}/texts.csv",
+                    "results/neighbors/{dataset}/{kernel}.csv",
+                ],
+                dataset=TASKS,
                 kernel=SETTINGS.kernels(),
             ),
             code=code("tabulate_bleu_neighbors_table1.py", shows=[NAME]),
@@ -76,17 +79,17 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
 
 # Figures 2 and 3 are over the thresholds, figure 4 is over the data size.
 for NAME, OVER in {
-    "bleu_neighbors_figure2": {"predictions": "results/neighbors/{task}/{kernel}.csv"},
-    "bleu_neighbors_figure3": {"predictions": "results/neighbors/{task}/{kernel}.csv"},
-    "bleu_neighbors_figure4": {"sizes": "results/curves/{task}/data_size.csv"},
+    "bleu_neighbors_figure2": {"predictions": "results/neighbors/{dataset}/{kernel}.csv"},
+    "bleu_neighbors_figure3": {"predictions": "results/neighbors/{dataset}/{kernel}.csv"},
+    "bleu_neighbors_figure4": {"sizes": "results/curves/{dataset}/data_size.csv"},
 }.items():
 
     rule:
         name:
             NAME
         input:
-            **{key: there(path, task=TASKS, kernel=PLAIN) for key, path in OVER.items()},
-            ratings=there(RATINGS, task=TASKS),
+            **{key: there(path, dataset=TASKS, kernel=PLAIN) for key, path in OVER.items()},
+            ratings=there(RATINGS, dataset=TASKS),
             published=beside("resources/published/bleu_neighbors_table1.csv"),
         output:
             figure(NAME),
@@ -98,7 +101,7 @@ for NAME, OVER in {
         params:
             thresholds=THRESHOLDS,
             kernel=PLAIN,
-            looks={task: LOOKS[task] for task in TASKS},
+            looks={dataset: LOOKS[dataset] for dataset in TASKS},
             code=code("plot_bleu_neighbors.py", shows=[NAME]),
         script:
             "../scripts/plot_bleu_neighbors.py"
@@ -106,12 +109,12 @@ for NAME, OVER in {
 
 rule estimate_cross_task:
     input:
-        source=expand(RATINGS, task="{source_task}"),
-        target=expand(RATINGS, task="{target_task}"),
+        source=expand(RATINGS, dataset="{source_dataset}"),
+        target=expand(RATINGS, dataset="{target_dataset}"),
     output:
-        multiext("results/cross_task/{source_task}.{target_task}", ".csv", ".json"),
+        multiext("results/cross_task/{source_dataset}.{target_dataset}", ".csv", ".json"),
     log:
-        "results/logs/estimate_cross_task/{source_task}.{target_task}.log",
+        "results/logs/estimate_cross_task/{source_dataset}.{target_dataset}.log",
     conda:
         "../../envs/refless.yaml"
     params:
@@ -123,7 +126,7 @@ rule estimate_cross_task:
 
 rule bleu_neighbors_table2:
     input:
-        ratings=there(RATINGS, task=TASKS),
+        ratings=there(RATINGS, dataset=TASKS),
         predictions=PREDICTIONS,
         estimates=there("results/cross_task/{of}.csv", of=map(".".join, permutations(TASKS, 2))),
         published=beside("resources/published/bleu_neighbors_table2.csv"),
@@ -140,9 +143,9 @@ rule bleu_neighbors_table2:
         thresholds=THRESHOLDS,
         bootstrap=BOOTSTRAP,
         missing=missing(
-            "results/cross_task/{source_task}.{target_task}.csv",
-            source_task=TASKS,
-            target_task=TASKS,
+            "results/cross_task/{source_dataset}.{target_dataset}.csv",
+            source_dataset=TASKS,
+            target_dataset=TASKS,
         ),
         code=code("tabulate_bleu_neighbors_table2.py"),
     script:
@@ -151,7 +154,7 @@ rule bleu_neighbors_table2:
 
 rule predict_essays:
     input:
-        ratings=expand(RATINGS, task=SETTINGS.tasks("essays")),  # one at most
+        ratings=expand(RATINGS, dataset=SETTINGS.tasks("essays")),  # one at most
     output:
         multiext("results/essays/estimates", ".csv", ".json"),
     log:

@@ -90,21 +90,21 @@ environ.setdefault("REFLESS_WORDNET", "")
 
 
 wildcard_constraints:
-    task="[^/]+",
-    source_task="[^/.]+",
-    target_task="[^/.]+",
+    dataset="[^/]+",
+    source_dataset="[^/.]+",
+    target_dataset="[^/.]+",
     block="[0-9]+",
     blocks="[0-9]+",
     name="|".join(qe.NAMES),
     seed="[0-9]+",
 
 
-RATINGS = ["results/ratings/{task}/texts.csv", "results/ratings/{task}/ratings.csv"]
+RATINGS = ["results/ratings/{dataset}/texts.csv", "results/ratings/{dataset}/ratings.csv"]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
 LOOKS = SETTINGS.looks()
-BOOTSTRAP = {"draws": NEIGHBORS.draws, "seed": NEIGHBORS.seed}
+BOOTSTRAP = SETTINGS.bootstrap.model_dump()
 PAPERS = {
     paper: [name for name in catalogue() if name.startswith(paper)]
     for paper in ("bleu_neighbors", "delta_bleu", "rnn_qe")
@@ -166,15 +166,15 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def reader(task):
+def reader(dataset):
     """The module that reads a data set, as `code` wants it."""
-    return f"data/sources/{SETTINGS.data[task].loader}.py"
+    return f"data/sources/{SETTINGS.data[dataset].loader}.py"
 
 
-def matrix(task, kernel):
+def matrix(dataset, kernel):
     """The files of a kernel's matrix: a block of rows each."""
-    blocks = SETTINGS.data[task].blocks
-    return [f"results/kernels/{task}/{kernel}/{k}of{blocks}.npy" for k in range(1, blocks + 1)]
+    blocks = SETTINGS.data[dataset].blocks
+    return [f"results/kernels/{dataset}/{kernel}/{k}of{blocks}.npy" for k in range(1, blocks + 1)]
 
 
 def print_closing_lines(place, begin):

@@ -8,11 +8,11 @@ rule train_comparison_networks:
     input:
         RATINGS,
     output:
-        multiext("results/comparison/networks/{task}", ".csv", ".json"),
+        multiext("results/comparison/networks/{dataset}", ".csv", ".json"),
     log:
-        "results/logs/train_comparison_networks/{task}.log",
+        "results/logs/train_comparison_networks/{dataset}.log",
     benchmark:
-        "results/logs/train_comparison_networks/{task}.tsv"
+        "results/logs/train_comparison_networks/{dataset}.tsv"
     conda:
         "../../envs/torch.yaml"
     threads: 2
@@ -29,16 +29,16 @@ rule train_comparison_networks:
 rule compare_methods:
     input:
         ratings=RATINGS,
-        networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.task}.csv"),
+        networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.dataset}.csv"),
         resources=lambda wildcards: [
-            path for one in PLAN.compared(wildcards.task) for path in PLAN.files(one)
+            path for one in PLAN.compared(wildcards.dataset) for path in PLAN.files(one)
         ],
     output:
-        multiext("results/comparison/{task}", ".csv", ".json"),
+        multiext("results/comparison/{dataset}", ".csv", ".json"),
     log:
-        "results/logs/compare_methods/{task}.log",
+        "results/logs/compare_methods/{dataset}.log",
     benchmark:
-        "results/logs/compare_methods/{task}.tsv"
+        "results/logs/compare_methods/{dataset}.tsv"
     priority: 50  # the longest jobs of a whole run start early, and what they need before
     conda:
         "../../envs/refless.yaml"
@@ -47,7 +47,10 @@ rule compare_methods:
         runtime=120,
     params:
         settings=SETTINGS.comparison.model_dump(exclude={"networks"}),
-        options=lambda wildcards: {k: PLAN.options(k) for k in PLAN.compared(wildcards.task)},
+        human_systems=lambda wildcards: SETTINGS.data[
+            wildcards.dataset
+        ].experiments.comparison.human_systems,
+        options=lambda wildcards: {k: PLAN.options(k) for k in PLAN.compared(wildcards.dataset)},
         code=code("compare_methods.py", *map(module, SETTINGS.comparison.kernels)),
     script:
         "../scripts/compare_methods.py"
@@ -55,7 +58,7 @@ rule compare_methods:
 
 rule tabulate_comparison:
     input:
-        there("results/comparison/{task}.csv", task=COMPARISON_TASKS),
+        there("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
     output:
         table("comparison"),
     log:
@@ -65,7 +68,7 @@ rule tabulate_comparison:
         "../../envs/refless.yaml"
     params:
         tasks=COMPARISON_TASKS,
-        missing=missing("results/comparison/{task}.csv", task=COMPARISON_TASKS),
+        missing=missing("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
         code=code("tabulate_comparison.py"),
     script:
         "../scripts/tabulate_comparison.py"
@@ -82,7 +85,7 @@ rule comparison:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks={task: LOOKS[task] for task in COMPARISON_TASKS},
+        looks={dataset: LOOKS[dataset] for dataset in COMPARISON_TASKS},
         code=code("plot_comparison.py"),
     script:
         "../scripts/plot_comparison.py"

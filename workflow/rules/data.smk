@@ -1,5 +1,5 @@
 # Stage: fetch, ratings. In: a mirror, files placed by hand, or public URLs. Out: raw files under
-# resources/data, and results/ratings/<task>, the tidy tables. Whoever reads a raw file verifies it.
+# resources/data, and results/ratings/<dataset>, the tidy tables. Whoever reads a raw file verifies it.
 
 
 # A command and no script: what is older than its script would be deleted and fetched again.
@@ -20,24 +20,24 @@ rule fetch_source:
 
 rule normalize_ratings:
     input:
-        lambda wildcards: list(map(PLAN.place, SETTINGS.data[wildcards.task].files.values())),
+        lambda wildcards: list(map(PLAN.place, SETTINGS.data[wildcards.dataset].files.values())),
     output:
-        texts="results/ratings/{task}/texts.csv",
-        ratings="results/ratings/{task}/ratings.csv",
-        records=["results/ratings/{task}/texts.json", "results/ratings/{task}/ratings.json"],
+        texts="results/ratings/{dataset}/texts.csv",
+        ratings="results/ratings/{dataset}/ratings.csv",
+        records=["results/ratings/{dataset}/texts.json", "results/ratings/{dataset}/ratings.json"],
     log:
-        "results/logs/normalize_ratings/{task}.log",
+        "results/logs/normalize_ratings/{dataset}.log",
     priority: 100
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
-        entry=lambda wildcards: SETTINGS.data[wildcards.task].model_dump(
+        entry=lambda wildcards: SETTINGS.data[wildcards.dataset].model_dump(
             include={"loader", "files", "options"}
         ),
-        sums=lambda wildcards: PLAN.sums(wildcards.task),
-        rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
-        code=lambda wildcards: code("normalize_ratings.py", reader(wildcards.task)),
+        sums=lambda wildcards: PLAN.sums(wildcards.dataset),
+        rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.dataset),
+        code=lambda wildcards: code("normalize_ratings.py", reader(wildcards.dataset)),
     script:
         "../scripts/normalize_ratings.py"
 

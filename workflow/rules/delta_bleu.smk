@@ -8,14 +8,14 @@ rule score_delta_bleu:
     input:
         RATINGS,
     output:
-        multiext("results/delta_bleu/{task}/units", ".csv", ".json"),
+        multiext("results/delta_bleu/{dataset}/units", ".csv", ".json"),
     log:
-        "results/logs/score_delta_bleu/{task}.log",
+        "results/logs/score_delta_bleu/{dataset}.log",
     conda:
         "../../envs/refless.yaml"
     params:
         settings=SETTINGS.delta_bleu.model_dump(),
-        own=lambda wildcards: SETTINGS.data[wildcards.task].experiments.delta_bleu.model_dump(),
+        own=lambda wildcards: SETTINGS.data[wildcards.dataset].experiments.delta_bleu.model_dump(),
         code=code("score_delta_bleu.py"),
     script:
         "../scripts/score_delta_bleu.py"
@@ -23,7 +23,7 @@ rule score_delta_bleu:
 
 rule delta_bleu_table2:
     input:
-        units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
+        units=there("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
         published=beside("resources/published/delta_bleu_table2.csv"),
     output:
         table("delta_bleu_table2"),
@@ -34,7 +34,7 @@ rule delta_bleu_table2:
         "../../envs/refless.yaml"
     params:
         tasks=UNITS,
-        missing=missing("results/delta_bleu/{task}/units.csv", task=UNITS),
+        missing=missing("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
         facts=SETTINGS.delta_bleu.model_dump(),
         code=code("tabulate_delta_bleu_table2.py"),
     script:
@@ -43,7 +43,7 @@ rule delta_bleu_table2:
 
 rule delta_bleu_figure2:
     input:
-        units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
+        units=there("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
     output:
         figure("delta_bleu_figure2"),
     log:
@@ -52,7 +52,7 @@ rule delta_bleu_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks={task: LOOKS[task] for task in UNITS},
+        looks={dataset: LOOKS[dataset] for dataset in UNITS},
         code=code("plot_delta_bleu_figure2.py"),
     script:
         "../scripts/plot_delta_bleu_figure2.py"

@@ -1,8 +1,10 @@
-# Stage: kernel. In: rated texts. Out: results/kernels/<task>/<kernel>/<block>of<blocks>.npy: the rows
+# Stage: kernel. In: rated texts. Out: results/kernels/<dataset>/<kernel>/<block>of<blocks>.npy: the rows
 # of a matrix in as many files as the data set's `blocks`, float32.
 
 ENCODERS = "|".join(map(re.escape, WITH_ENCODERS))
-PREDICTIONS = there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=SETTINGS.kernels())
+PREDICTIONS = there(
+    "results/neighbors/{dataset}/{kernel}.csv", dataset=TASKS, kernel=SETTINGS.kernels()
+)
 
 
 def kernel_mb(wildcards, input, attempt):
@@ -22,11 +24,11 @@ rule compute_kernel:
         ratings=RATINGS,
         resources=lambda wildcards: PLAN.files(wildcards.kernel),
     output:
-        multiext("results/kernels/{task}/{kernel}/{block}of{blocks}", ".npy", ".json"),
+        multiext("results/kernels/{dataset}/{kernel}/{block}of{blocks}", ".npy", ".json"),
     log:
-        "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.log",
+        "results/logs/compute_kernel/{dataset}/{kernel}/{block}of{blocks}.log",
     benchmark:
-        "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.tsv"
+        "results/logs/compute_kernel/{dataset}/{kernel}/{block}of{blocks}.tsv"
     wildcard_constraints:
         kernel=rf"(?!{ENCODERS})[^/]+",
     conda:

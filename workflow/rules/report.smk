@@ -53,7 +53,7 @@ rule claims:
         "../../envs/refless.yaml"
     params:
         claims=CLAIMS,
-        names={look["published"]: task for task, look in LOOKS.items() if look["published"]},
+        names={look["published"]: dataset for dataset, look in LOOKS.items() if look["published"]},
         code=code("tabulate_claims.py"),
     script:
         "../scripts/tabulate_claims.py"
@@ -61,7 +61,7 @@ rule claims:
 
 rule make_report:
     input:
-        texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
+        texts=there("results/ratings/{dataset}/texts.csv", dataset=list(SETTINGS.data)),
         shown=item_files(*catalogue()),
         readme=beside("README.md"),
         numbers=beside("resources/numbers.yaml"),

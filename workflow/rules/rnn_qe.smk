@@ -4,8 +4,10 @@
 RNN_QE = SETTINGS.rnn_qe
 QE_TASKS = SETTINGS.tasks("rnn_qe")
 # the rated data set, if any takes part
-RATED = [task for task in QE_TASKS if SETTINGS.data[task].experiments.rnn_qe.role == "rated"]
-REFERENCES = [task for task in QE_TASKS if task not in RATED]
+RATED = [
+    dataset for dataset in QE_TASKS if SETTINGS.data[dataset].experiments.rnn_qe.role == "rated"
+]
+REFERENCES = [dataset for dataset in QE_TASKS if dataset not in RATED]
 QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
 QE_DATA = {"seed": RNN_QE.seed}
 for TASK in RATED:
@@ -22,7 +24,7 @@ QE_TESTS = dict(zip(QE_TABLES[2:], ("cross_validation", *qe.CROSS)))
 
 rule score_rnn_qe_outputs:
     input:
-        there(RATINGS, task=QE_TASKS),
+        there(RATINGS, dataset=QE_TASKS),
     output:
         outputs="results/rnn_qe/outputs.csv",
         curve="results/rnn_qe/curve.csv",
@@ -47,7 +49,7 @@ rule score_rnn_qe_outputs:
 # are merely newer are no reason to do it again; other raw files or code are.
 rule train_rnn_qe:
     input:
-        ancient(there(RATINGS, task=QE_TASKS)),
+        ancient(there(RATINGS, dataset=QE_TASKS)),
     output:
         QE_PREDICTIONS,
         "results/rnn_qe/predictions/{name}/{seed}.json",
@@ -66,7 +68,7 @@ rule train_rnn_qe:
         references=REFERENCES,
         data=QE_DATA,
         device=RNN_QE.device,
-        raw={task: PLAN.sums(task) for task in QE_TASKS},
+        raw={dataset: PLAN.sums(dataset) for dataset in QE_TASKS},
         code=code("train_rnn_qe.py", *map(reader, QE_TASKS)),
     script:
         "../scripts/train_rnn_qe.py"
@@ -136,7 +138,7 @@ rule rnn_qe_data_size:
 # By name alone: the model that `refless qe` has by default is part of the library (docs/methods.md).
 rule train_qe_model:
     input:
-        there(RATINGS, task=RATED),
+        there(RATINGS, dataset=RATED),
     output:
         beside("workflow/refless/models/rnn_qe/shipped.npz"),
     log:

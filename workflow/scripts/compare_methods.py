@@ -21,4 +21,5 @@ with job(snakemake):
         params.options,
         next(iter(snakemake.input.get("networks", [])), None),
         snakemake.threads,
+        params.human_systems,
     )

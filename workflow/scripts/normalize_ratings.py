@@ -14,7 +14,7 @@ with job(snakemake):
     sums = verified(dict(zip(files.values(), raw, strict=True)))
     data = sources.load(
         params.entry["loader"],
-        snakemake.wildcards.task,
+        snakemake.wildcards.dataset,
         dict(zip(files, raw, strict=True)),
         params.entry["options"],
         params.rated_for,

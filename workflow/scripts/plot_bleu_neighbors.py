@@ -15,7 +15,7 @@ with job(snakemake):
     tasks = read_predicted(folders, files.get("predictions", []), **limits)
     points = curves.published_points(files.published, looks)
     if path.stem.endswith("4"):
-        curve, keys = curves.read_data_sizes(files.get("sizes", [])), ["task", "size"]
+        curve, keys = curves.read_data_sizes(files.get("sizes", [])), ["dataset", "size"]
         people = curves.average_annotators(tasks)
         figure = figures.data_size_figure(curve, looks, people, points)
         drawn = curve.drop(columns="subset").groupby(keys, sort=False).mean().reset_index()
@@ -24,5 +24,5 @@ with job(snakemake):
         curve = curves.threshold_curves(tasks, params.kernel, **limits)
         people = curves.average_annotators(tasks) if column == "spearman" else {}
         figure = figures.threshold_figure(curve, looks, column, limits, people, points[column])
-        drawn = curve[["task", "threshold", "value", column]]
+        drawn = curve[["dataset", "threshold", "value", column]]
     figures.save(figure, path, drawn)

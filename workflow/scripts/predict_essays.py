@@ -12,5 +12,5 @@ with job(snakemake):
 
     if not snakemake.input.ratings:
         raise SettingError("no data set is used for essays", remedy="name it in its `experiments`")
-    task = read_task(Path(snakemake.input.ratings[0]).parent, TEXT_COLUMNS, whole=True)
-    sealed.write(snakemake.output[0], essay_estimates(task.texts, snakemake.threads))
+    dataset = read_task(Path(snakemake.input.ratings[0]).parent, TEXT_COLUMNS, whole=True)
+    sealed.write(snakemake.output[0], essay_estimates(dataset.texts, snakemake.threads))

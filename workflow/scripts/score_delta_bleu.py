@@ -8,6 +8,6 @@ with job(snakemake):
     from refless.data.task import read_task
     from refless.experiments.delta_bleu.units import write_units
 
-    task = read_task(Path(snakemake.input[0]).parent, ["context_id"], whole=True)
+    dataset = read_task(Path(snakemake.input[0]).parent, ["context_id"], whole=True)
     settings = {**snakemake.params.settings, **snakemake.params.own}
-    write_units(snakemake.output[0], task, settings)
+    write_units(snakemake.output[0], dataset, settings)

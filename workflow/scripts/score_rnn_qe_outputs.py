@@ -12,7 +12,7 @@ with job(snakemake):
         snakemake.output.outputs,
         snakemake.output.curve,
         folders / params.rated[0],
-        [folders / task for task in params.references],
+        [folders / dataset for dataset in params.references],
         params.data,
         snakemake.threads,
     )

@@ -8,5 +8,5 @@ with job(snakemake):
     from refless.data.task import read_task
     from refless.experiments.comparison import write_networks
 
-    task = read_task(Path(snakemake.input[0]).parent, whole=True)
-    write_networks(snakemake.output[0], task, snakemake.params.seed, snakemake.threads)
+    dataset = read_task(Path(snakemake.input[0]).parent, whole=True)
+    write_networks(snakemake.output[0], dataset, snakemake.params.seed, snakemake.threads)

@@ -14,11 +14,11 @@ with job(snakemake):
     from refless.store.sealed import recorded_sum
 
     folder = Path(snakemake.input[0]).parent
-    task = read_task(folder, ["context", "text", "dataset", "system"])
-    texts, threads = task.texts, snakemake.threads
+    dataset = read_task(folder, ["context", "text", "domain", "system"])
+    texts, threads = dataset.texts, snakemake.threads
     # chosen on validation parts: Pearson plus Spearman 0.668 with errors, 0.621 without
     model = trained_networks(rated_of(texts, (1.0, 6.0)), seed=0, errors=True, threads=threads)
-    groups = {name: texts[name].value_counts().to_dict() for name in ("dataset", "system")}
-    data = {"name": task.name, "texts": recorded_sum(folder / "texts.csv"), **groups}
+    groups = {name: texts[name].value_counts().to_dict() for name in ("domain", "system")}
+    data = {"name": dataset.name, "texts": recorded_sum(folder / "texts.csv"), **groups}
     about = {**model.about, "data": data, "machine": {"processor": processor()}}
     save_model(replace(model, about=about), snakemake.output[0])

@@ -13,7 +13,7 @@ with job(snakemake):
         snakemake.wildcards.name,
         int(snakemake.wildcards.seed),
         folders / params.rated[0],
-        [folders / task for task in params.references],
+        [folders / dataset for dataset in params.references],
         params.data,
         params.device,
     )

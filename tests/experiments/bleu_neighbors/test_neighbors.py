@@ -44,41 +44,41 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def task(folder: Path) -> Task:
+def dataset(folder: Path) -> Task:
     return annotated_task(folder)
 
 
 @pytest.fixture(scope="module")
-def blocks(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[int, list[Path]]:
+def blocks(tmp_path_factory: pytest.TempPathFactory, dataset: Task) -> dict[int, list[Path]]:
     made = {}
     for number in (1, 3):
         folder = tmp_path_factory.mktemp("kernels") / "t" / KERNEL
         made[number] = [folder / f"{k}of{number}.npy" for k in range(1, number + 1)]
         for path in made[number]:
-            write_kernel(path, task, KERNEL, {}, threads=1)
+            write_kernel(path, dataset, KERNEL, {}, threads=1)
     return made
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_blocks_hold_the_kernel_in_single_precision(task, blocks, number):
-    texts = task.texts["text"].tolist()
+def test_blocks_hold_the_kernel_in_single_precision(dataset, blocks, number):
+    texts = dataset.texts["text"].tolist()
     whole = kernel(KERNEL, texts, texts).astype(np.float32)
     # numpy alone reads them
     np.testing.assert_array_equal(np.concatenate(list(map(np.load, blocks[number]))), whole)
     rated = np.delete(np.arange(len(texts)), UNRATED)
-    matrix = read_kernel(blocks[number], task)
+    matrix = read_kernel(blocks[number], dataset)
     np.testing.assert_array_equal(matrix, whole[np.ix_(rated, rated)])
     assert matrix.dtype == np.float32
 
 
 @pytest.mark.parametrize("many", [10**6, 0])
-def test_neighbors_are_what_a_slow_loop_says(task, folder, blocks, tmp_path, many, monkeypatch):
+def test_neighbors_are_what_a_slow_loop_says(dataset, folder, blocks, tmp_path, many, monkeypatch):
     """Bit for bit: added up by numpy.mean or, of many texts, one after the other."""
     monkeypatch.setattr(module, "MANY", many)
     path = tmp_path / f"t/{KERNEL}.csv"
-    write_neighbors(path, task, KERNEL, blocks[3], TAU, {})
+    write_neighbors(path, dataset, KERNEL, blocks[3], TAU, {})
     found = read_predicted([folder], [path], *LIMITS)["t"]
-    texts, quality = task.texts["text"].tolist(), task.texts["quality"].to_numpy()
+    texts, quality = dataset.texts["text"].tolist(), dataset.texts["quality"].to_numpy()
     matrix = kernel(KERNEL, texts, texts)
     rows = [i for i in range(len(texts)) if not np.isnan(quality[i])]
     near = [[j for j in rows if j != i and matrix[i, j] >= TAU] for i in rows]
@@ -93,18 +93,18 @@ def test_neighbors_are_what_a_slow_loop_says(task, folder, blocks, tmp_path, man
     most = 0.3 * (len(rows) - 1)
     expected = [m if 3 <= n <= most else np.nan for m, n in zip(means, counts, strict=True)]
     np.testing.assert_array_equal(found.estimates[KERNEL], expected)
-    assert found.shown(KERNEL) == {"source": "computed", "stand_in": 0}
+    assert found.shown(KERNEL) == {"provenance": "computed", "substitute_encoder": 0}
     # what is shipped is called so, beside ratings that are not
     file = sealed.read(path)
     sealed.write(path, file.content, file.metadata | {"provenance": "shipped"})
     found = read_predicted([folder], [path], *LIMITS)["t"]
-    assert (found.source, found.shown(KERNEL)["source"]) == ("computed", "shipped")
+    assert (found.provenance, found.shown(KERNEL)["provenance"]) == ("computed", "shipped")
 
 
-def test_a_large_data_set_is_refused(task, tmp_path, monkeypatch):
+def test_a_large_data_set_is_refused(dataset, tmp_path, monkeypatch):
     monkeypatch.setattr(matrices, "MOST", 39)
     with pytest.raises(SettingError, match="refless compare"):
-        write_kernel(tmp_path / "1of1.npy", task, KERNEL, {})
+        write_kernel(tmp_path / "1of1.npy", dataset, KERNEL, {})
     assert not any(tmp_path.iterdir())
 
 
@@ -120,9 +120,9 @@ def point(means: Any, counts: Any, quality: np.ndarray, a: int, b: float) -> Any
     return stats.spearmanr(own, quality[inside]).statistic if defined else np.nan, inside.mean()
 
 
-def test_one_threshold_moves_and_the_other_stays(task, folder, blocks, tmp_path):
+def test_one_threshold_moves_and_the_other_stays(dataset, folder, blocks, tmp_path):
     path = tmp_path / f"t/{KERNEL}.csv"
-    write_neighbors(path, task, KERNEL, blocks[1], TAU, {})
+    write_neighbors(path, dataset, KERNEL, blocks[1], TAU, {})
     tasks = read_predicted([folder], [path], 3, 0.5)
     found = threshold_curves(tasks, KERNEL, a=3, b=0.5)
     assert len(found) == 60 + 101
@@ -135,10 +135,10 @@ def test_one_threshold_moves_and_the_other_stays(task, folder, blocks, tmp_path)
     assert threshold_curves(tasks, "bleu.word", a=3, b=0.5).empty
 
 
-def test_each_size_has_its_own_subsets(task, blocks, monkeypatch):
+def test_each_size_has_its_own_subsets(dataset, blocks, monkeypatch):
     monkeypatch.setattr(curves, "SUBSETS", 4)
-    matrix = read_kernel(blocks[1], task)
-    quality, n = rated_texts(task)["quality"].to_numpy(), len(matrix)
+    matrix = read_kernel(blocks[1], dataset)
+    quality, n = rated_texts(dataset)["quality"].to_numpy(), len(matrix)
     how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "seed": 9}
     found = data_size_curve(matrix, quality, [10, 25, n], **how)
     assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}
@@ -155,17 +155,17 @@ def test_each_size_has_its_own_subsets(task, blocks, monkeypatch):
 
 
 @pytest.mark.parametrize(("many", "sizes"), [(1000, {10, 20, 30, 39}), (20, {20, 39})])
-def test_a_curve_has_the_sizes_of_its_data_set(task, blocks, tmp_path, many, sizes, monkeypatch):
+def test_a_curve_has_the_sizes_of_its_data_set(dataset, blocks, tmp_path, many, sizes, monkeypatch):
     monkeypatch.setattr(curves, "MANY", many)
     told = {"tau": TAU, "a": 3, "b": 0.66, "seed": 1}
     path = tmp_path / "curves/t/data_size.csv"
-    write_data_size_curve(path, task, blocks[1], told)
+    write_data_size_curve(path, dataset, blocks[1], told)
     found = read_data_sizes([path])
-    assert set(found["task"]) == {"t"}
+    assert set(found["dataset"]) == {"t"}
     assert set(found["size"]) == sizes  # everything there is is the last one
 
 
-def test_average_annotators_are_those_of_table_1(task, folder):
+def test_average_annotators_are_those_of_table_1(dataset, folder):
     tasks = read_predicted([folder], [], *LIMITS) | {"none": Predicted()}
     _, every, others = (row["spearman"] for row in annotator_rows(tasks["t"], 50, 1))
     assert average_annotators(tasks) == {"t": (others, every)}

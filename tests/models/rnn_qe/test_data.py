@@ -132,25 +132,25 @@ def small_texts(n: int = 500, seed: int = 3) -> data.Texts:
     generator = np.random.default_rng(seed)
     rows = []
     for i in range(n):
-        dataset = ["bagel", "sfrest", "sfhot"][i % 3 if i < n // 2 else 2]
+        domain = ["bagel", "sfrest", "sfhot"][i % 3 if i < n // 2 else 2]
         place = generator.integers(8)
         # whether children are welcome is no name, and stays in the MR
         kids = ",kids='yes'" if place == 0 else ""
-        meaning = f"inform(name='place {place}',area='{dataset}'{kids})"
-        text = f"place is in {dataset} {generator.choice(['now', 'then', 'ever'])}"
+        meaning = f"inform(name='place {place}',area='{domain}'{kids})"
+        text = f"place is in {domain} {generator.choice(['now', 'then', 'ever'])}"
         text = f"{text} {generator.integers(12)}"
-        row = f"nem:{i:04d}", dataset, ["LOLS", "RNNLG"][i % 2], meaning, text, mr.key(meaning)
+        row = f"nem:{i:04d}", domain, ["LOLS", "RNNLG"][i % 2], meaning, text, mr.key(meaning)
         rows.append((*row, generator.integers(2, 13) / 2))
     references = []
-    for dataset, j in itertools.product(("bagel", "sfrest", "sfhot"), range(20)):
+    for domain, j in itertools.product(("bagel", "sfrest", "sfhot"), range(20)):
         kids = ";kids='yes'" if j % 10 == 0 else ""
-        meaning = f"inform(name='place {j % 10}';area='{dataset}'{kids})"
-        text = f"this is place {j % 10} of {dataset} {j // 18}."
-        part = "" if dataset == "bagel" else ["train", "test"][j % 2]
-        references.append((f"{dataset}:{j:04d}", dataset, meaning, text, mr.key(meaning), part))
-    names = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
+        meaning = f"inform(name='place {j % 10}';area='{domain}'{kids})"
+        text = f"this is place {j % 10} of {domain} {j // 18}."
+        part = "" if domain == "bagel" else ["train", "test"][j % 2]
+        references.append((f"{domain}:{j:04d}", domain, meaning, text, mr.key(meaning), part))
+    names = ["id", "domain", "system", "context", "text", "mr_key", "median_quality"]
     rated = pd.DataFrame(rows, columns=names)
-    names = ["id", "task", "context", "text_nem", "mr_key", "part"]
+    names = ["id", "dataset", "context", "text_nem", "mr_key", "part"]
     human = pd.DataFrame(references, columns=names)
     return data.Texts(data.delexicalised(rated, "text"), data.delexicalised(human, "text_nem"))
 
@@ -177,7 +177,7 @@ def test_folds_share_the_outputs_and_leak_nothing():
 @pytest.mark.parametrize("experiment", CROSS)
 def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment):
     rated = TEXTS.rated
-    by_domain, by_system = rated["dataset"] == "sfhot", rated["system"] == "LOLS"
+    by_domain, by_system = rated["domain"] == "sfhot", rated["system"] == "LOLS"
     inside = (by_domain if experiment == "cross_domain" else by_system).to_numpy()
     key = rated["mr_key"] + rated["text"]
     one, two, three = (

@@ -21,12 +21,19 @@ from refless.data.own import NAMES
 from refless.data.rows import FORMATS, shorten
 from refless.errors import ReflessError
 
-OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {}
-"""Names of an option, and what else argparse is told of it."""
+OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {}
+"""An option, and what else argparse is told of it; under a key of its own where commands differ."""
+FORMER = {
+    "--train": "--ratings",
+    "--references": "--ratings",
+    "--candidates": "--outputs",
+    "--format": "--outputs-format",
+}
+"""Names of options that are taken, with a warning, until the next version."""
 
 
-def _option(*names: str, key: str = "", **more: Any) -> None:
-    OPTIONS[key or names[0]] = names, more
+def _option(name: str, description: str, key: str = "", **more: Any) -> None:
+    OPTIONS[key or name] = name, {"help": description, **more}
 
 
 def _whole(least: int, most: int, text: str) -> int:
@@ -58,38 +65,66 @@ MOST = 2**63 - 1
 FROM_1: Any = {"type": partial(_whole, 1, MOST), "metavar": "N"}
 DRAWS: Any = {"type": partial(_whole, 1, 100_000), "metavar": "N"}  # they are kept in memory
 SEED: Any = {"type": partial(_whole, 0, MOST), "metavar": "N"}
+SCALE: Any = {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH")}
+ENDING = "(Default: that of the file's ending.)"
+REPEATED = "What becomes of a rater's several ratings of a text. (Default: they are refused.)"
+COLUMN = "What your files call a column, as text=response. It may be given several times."
+RANGE = "The lowest and the highest possible rating."
+REPLACED = "it is replaced, and is never an input."
+FOLDER = "The folder for tables and a report, which replace older ones."
+SEVERAL = "A similarity of two texts, for neighbors. It may be given several times."
+UNRATED = "The number of texts without ratings: how many ratings predictions of them save."
 
-_option("--ratings", "--train", "--references", nargs="+", help="rated texts: files, or folders")
-_option("--ratings-format", choices=FORMATS[:-1], default="")
-_option("--repeated-ratings", choices=["mean"], default="refuse", help="of a text by one rater")
-_option("--center-raters", help="take off each rater's mean", **FLAG)
-_option("--outputs", "--candidates", help="texts to rate; also plain lines (.txt)")
-_option("--outputs-format", "--format", choices=FORMATS, default="")
-_option("--column", type=_column, action="append", default=[], help="NAME=YOURS, as text=response")
-_option("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="range of possible ratings")
-_option("--model", help="of refless fit, or of refless train-qe")
-_option("--out", help="a file, which is replaced (default: standard output); never an input")
-_option("--out", key="--out:folder", help="a folder, for tables and a report; older are replaced")
-_option("--out", key="--out:model", help="the model's file, which is replaced; never an input")
-_option("--json", help="write one JSON object with all", **FLAG)
-_option("--method", choices=METHODS, default=NEIGHBORS, help="default: %(default)s")
-_option("--leave-one-out", help="predict each rated text from the others", **FLAG)
-_option("--kernel", help="default: bleu.char")
-_option("--kernel", key="--kernel:several", dest="kernels", action="append", help="of neighbors")
-_option("--tau", type=tau, help="similarity of a neighbor, or auto (default): chosen in training")
-_option("--min-neighbors", help="fewest neighbors (default: 5)", **FROM_1)
-_option("--max-share", type=float, help="most, as a share of all (default: 0.66)")
-_option("--explain", nargs="?", const=5, help="add so many nearest rated texts (5)", **FROM_1)
-_option("--threads", help="default: all cores; of train-qe: 1", **FROM_1)
-_option("--draws", **DRAWS, default=2000, help="of the bootstrap (default: %(default)s)")
-_option("--seed", **SEED, default=0, help="default: %(default)s")
-_option("--repeats", default=5, help="of the folds (default: %(default)s)", **FROM_1)
-_option("--no-networks", help="leave out RNN-QE (minutes)", **FLAG)
+_option("--ratings", "The rated texts: files, or folders of them.", nargs="+", metavar="FILE")
+_option("--ratings-format", f"The format of ratings. {ENDING}", choices=FORMATS[:-1], default="")
+_option("--repeated-ratings", REPEATED, choices=["mean"], default="refuse")
+_option("--center-raters", "Take off each rater's mean, and put back the overall one.", **FLAG)
+_option("--outputs", "The texts to rate, which may also be plain lines (.txt).", metavar="FILE")
+_option("--outputs-format", f"The format of outputs. {ENDING}", choices=FORMATS, default="")
+_option("--column", COLUMN, metavar="NAME=YOURS", type=_column, action="append", default=[])
+_option("--scale", f"{RANGE} (Default: those that the files have.)", **SCALE)
+_option("--scale", f"{RANGE} (Default: references have a weight.)", "--scale:weights", **SCALE)
+_option("--model", "The model, by refless fit.", metavar="FILE")
+_option(
+    "--model",
+    "The model, by refless train-qe. (Default: a shipped one.)",
+    "--model:qe",
+    metavar="FILE",
+)
+_option("--out", f"The file to write; {REPLACED} (Default: standard output.)", metavar="FILE")
+_option("--out", f"The file of the model; {REPLACED}", "--out:model", metavar="FILE")
+_option("--out", f"{FOLDER} (Default: none are written.)", "--out:folder", metavar="FOLDER")
+_option("--json", "Write one JSON object with everything.", **FLAG)
+_option("--method", "The method. (Default: %(default)s.)", choices=METHODS, default=NEIGHBORS)
+_option("--leave-one-out", "Predict each rated text from the others.", **FLAG)
+_option("--kernel", "The similarity of two texts. (Default: bleu.char.)")
+_option("--kernel", SEVERAL, "--kernel:several", dest="kernels", metavar="KERNEL", action="append")
+_option(
+    "--tau", "The similarity of a neighbor, or auto: chosen in training. (Default: auto.)", type=tau
+)
+_option("--min-neighbors", "The fewest neighbors of a prediction. (Default: 5.)", **FROM_1)
+_option("--max-share", "The most, as a share of all. (Default: 0.66.)", type=float, metavar="SHARE")
+_option(
+    "--explain",
+    "Add so many nearest rated texts (5). (Default: none.)",
+    **FROM_1,
+    nargs="?",
+    const=5,
+)
+_option("--threads", "The number of threads. (Default: all cores.)", **FROM_1)
+_option("--threads", "The number of threads. (Default: 1.)", "--threads:1", **FROM_1)
+_option("--draws", "The draws of the bootstrap. (Default: %(default)s.)", **DRAWS, default=2000)
+_option("--seed", "The seed of what is random. (Default: %(default)s.)", **SEED, default=0)
+_option(
+    "--repeats", "The repeats of the folds, at most. (Default: %(default)s.)", **FROM_1, default=5
+)
+_option("--unrated", UNRATED, **FROM_1)
+_option("--no-networks", "Leave out RNN-QE, which takes minutes.", **FLAG)
 
 READ = "--ratings-format --column --repeated-ratings"
 RATED = f"{READ} --center-raters"
 FITTED = "--kernel --tau --min-neighbors --max-share --threads"
-TRIED = "--kernel:several --draws --repeats --seed --threads --no-networks"
+TRIED = "--kernel:several --draws --repeats --seed --threads --unrated --no-networks"
 WRITTEN = "--outputs-format --json --out"
 COMMANDS = {
     compare: ("--ratings", f"{RATED} --scale {TRIED} --out:folder"),
@@ -98,9 +133,9 @@ COMMANDS = {
         f"{RATED} --method {FITTED} --explain {WRITTEN}",
     ),
     fit: ("--ratings --out:model", f"{RATED} {FITTED}"),
-    delta_bleu: ("--outputs --ratings", f"{READ} --scale {WRITTEN}"),
-    train_qe: ("--ratings --out:model", f"{RATED} --scale --seed --threads"),
-    qe: ("--outputs", f"--column --model {WRITTEN}"),
+    delta_bleu: ("--outputs --ratings", f"{READ} --scale:weights {WRITTEN}"),
+    train_qe: ("--ratings --out:model", f"{RATED} --scale --seed --threads:1"),
+    qe: ("--outputs", f"--column --model:qe {WRITTEN}"),
 }
 """Options that must be given (of those with | between them, one), and options that may be."""
 
@@ -112,17 +147,26 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for run, (needed, others) in COMMANDS.items():
         about, _, rest = inspect.cleandoc(str(run.__doc__)).partition("\n\n")
-        name = run.__name__.replace("_", "-")
-        command = commands.add_parser(name, help=about, description=about)
+        verb = run.__name__.replace("_", "-")
+        command = commands.add_parser(verb, help=about, description=about)
         command.epilog = f"{FILES}\n\n{rest}"
         command.formatter_class = argparse.RawDescriptionHelpFormatter
         command.set_defaults(run=run, fail=command.error)
         for one in [*needed.split(), *others.split()]:
             group = command.add_mutually_exclusive_group(required=one in needed.split())
             for option in one.split("|"):
-                names, more = OPTIONS[option]
-                group.add_argument(*names, **more)
+                name, more = OPTIONS[option]
+                group.add_argument(name, **more)
     return parser
+
+
+def _renamed(argument: str) -> str:
+    """An argument with its option's name of today; of a former one a line says so."""
+    option, sign, value = argument.partition("=")
+    if option not in FORMER:
+        return argument
+    print(f"refless: warning: {option} is now {FORMER[option]}", file=sys.stderr)
+    return FORMER[option] + sign + value
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -132,7 +176,7 @@ def main(argv: list[str] | None = None) -> int:
     sys.stderr = sys.stderr or io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments = build_parser().parse_args(map(_renamed, sys.argv[1:] if argv is None else argv))
         arguments.run(arguments)
     except ReflessError as error:
         print(f"refless: {error}", file=sys.stderr)

@@ -60,7 +60,7 @@ def _how_read(arguments: Namespace) -> list[str]:
 
 def _settings(arguments: Namespace) -> Any:
     from refless.encoders import lacking
-    from refless.evaluation.predict import KERNELS, NETWORKS, Settings, by_networks
+    from refless.evaluation.predict import KERNELS, NETWORKS, ComparisonSettings, by_networks
     from refless.kernels import wordnet
 
     kernels: dict[str, Any] = {kernel: {} for kernel in arguments.kernels or KERNELS}
@@ -72,9 +72,12 @@ def _settings(arguments: Namespace) -> Any:
         if package := lacking(kernel):
             remedy = f"pip install {package}; in a clone of refless, make torch"
             raise KernelError(f"{kernel} needs {package}, which is not installed", remedy=remedy)
-    told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}
+    told = {
+        name: getattr(arguments, name)
+        for name in ("draws", "seed", "repeats", "threads", "unrated")
+    }
     if arguments.no_networks or find_spec("torch") is None:
         why = "--no-networks" if arguments.no_networks else "it needs torch, which is not installed"
-        return Settings(kernels, left_out={(NETWORKS, ""): why}, **told)
+        return ComparisonSettings(kernels, left_out={(NETWORKS, ""): why}, **told)
     networks = partial(by_networks, seed=arguments.seed, threads=arguments.threads)
-    return Settings(kernels, networks=networks, **told)
+    return ComparisonSettings(kernels, networks=networks, **told)

@@ -18,8 +18,8 @@ def delta_bleu(arguments: Namespace) -> None:
     weight, from -1 to +1, or with --scale quality.
 
     example:
-      refless delta-bleu --outputs mine.tsv --references rated.tsv
-      refless delta-bleu --outputs mine.tsv --references rated.tsv --scale 1 5 --json
+      refless delta-bleu --outputs mine.tsv --ratings rated.tsv
+      refless delta-bleu --outputs mine.tsv --ratings rated.tsv --scale 1 5 --json
     """
     arguments.out = files.check_out(arguments.out, arguments.outputs, *arguments.ratings)
     rated = "quality" if arguments.scale else "weight"

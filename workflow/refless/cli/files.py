@@ -15,11 +15,13 @@ from typing import Any
 from tqdm import tqdm
 
 from refless.data.own import LARGEST, Own, read_ratings, read_texts
-from refless.data.rows import File
+from refless.data.rows import File, is_table
 from refless.errors import FormatError, OutputError, SettingError
 from refless.store.files import require_writable, whole_file, writing
 
 _json = partial(json.dumps, ensure_ascii=False)
+STREAMS = 256
+"""A shell gives the files that it opens numbers below this."""
 
 
 def ratings_of(arguments: Namespace, **more: Any) -> Own:
@@ -55,7 +57,8 @@ def outputs_of(arguments: Namespace, read: Sequence[str], need: Sequence[str] = 
 
 def check_out(out: str | None, *inputs: str | None) -> Path | None:
     """Where the output will be; None for standard output, by whatever name. Raises OutputError,
-    before the work begins: it is an input, by whatever name, or cannot be written."""
+    before the work begins: it is an input, by whatever name, or would be one of the next call, or
+    cannot be written."""
     if out in (None, "-") or _same(out, 1):
         return None
     read: list[Path | int] = []
@@ -65,7 +68,11 @@ def check_out(out: str | None, *inputs: str | None) -> Path | None:
     if any(_same(out, file) for file in read):
         message = "is an input, which would be overwritten"
         raise OutputError(message, path=out, remedy="name another file")
-    if _same(out, 2) or os.path.abspath(out).startswith(("/proc/", "/dev/fd/")):
+    if is_table(out) and any(_same(Path(out).parent, folder) for folder in filter(None, inputs)):
+        message = "would be read as an input the next time"
+        raise OutputError(message, path=out, remedy="name another folder")
+    stream = any(_same(out, number) for number in range(2, STREAMS))
+    if stream or os.path.abspath(out).startswith(("/proc/", "/dev/fd/")):
         remedy = "name a file, or redirect standard output"
         raise OutputError("is a stream, and no file", path=out, remedy=remedy)
     require_writable(out)

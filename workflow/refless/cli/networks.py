@@ -25,12 +25,12 @@ def train_qe(arguments: Namespace) -> None:
     own = files.ratings_of(arguments)
 
     from refless.evaluation.predict import trained_networks
-    from refless.evaluation.read import answers_of, of_own
+    from refless.evaluation.read import of_own, prompts_of
     from refless.models.rnn_qe.saved import save_model
 
     rated = of_own(own, arguments.scale)
     model = trained_networks(rated, arguments.seed, arguments.threads)
-    column, _ = answers_of(files.rated(own))
+    column, _ = prompts_of(files.rated(own))
     save_model(replace(model, about={**model.about, "column": column}), out)
     low, high = model.scale
     read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"

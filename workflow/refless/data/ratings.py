@@ -1,6 +1,6 @@
 """The tidy tables that every source becomes: rated texts, and individual ratings. Stage: ratings.
 
-``texts`` has a row a text: ``id``, ``task`` (the data set), ``context`` (what the text answers, may
+``texts`` has a row a text: ``id``, ``dataset`` (its name), ``context`` (what the text answers, may
 be empty), ``text``, ``quality`` (in [0, 1]; NaN where nobody rated it), ``n_ratings`` and
 ``system`` (or ``human``). ``ratings`` has a row a rating, in the order of the raw file (it decides
 the last bits of a mean): ``id`` of the text, ``rater``, ``label`` on the source's own scale, and
@@ -15,7 +15,7 @@ import pandas as pd
 
 from refless.errors import FormatError
 
-TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
+TEXT_COLUMNS = ["id", "dataset", "context", "text", "quality", "n_ratings", "system"]
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
 
 
@@ -28,16 +28,16 @@ def anonymise(raters: Iterable[str]) -> list[str]:
 @dataclass
 class RatedTexts:
     """What a loader returns: the two tables, and the lowest and the highest label. Without
-    ``ratings``, each quality is one label. `tidied` adds the columns ``task`` and ``rating``."""
+    ``ratings``, each quality is one label. `tidied` adds the columns ``dataset`` and ``rating``."""
 
     texts: pd.DataFrame
     ratings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RATING_COLUMNS))
     scale: tuple[float, float] = (0.0, 1.0)
 
-    def tidied(self, task: str) -> "RatedTexts":
+    def tidied(self, dataset: str) -> "RatedTexts":
         """The tables with all their columns in order; FormatError names the first wrong text."""
         low, high = self.scale
-        texts = self.texts.assign(task=task).astype({"quality": float, "n_ratings": int})
+        texts = self.texts.assign(dataset=dataset).astype({"quality": float, "n_ratings": int})
         ratings = self.ratings.astype({"label": float})
         ratings["rating"] = (ratings["label"] - low) / (high - low)
         quality = texts["quality"]

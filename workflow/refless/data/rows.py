@@ -84,7 +84,7 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, paths):
         inside = sorted(path.glob("[!.]*")) if isdir(path) else [path]
-        tables = [own for own in inside if own == path or _format(own) not in ("", "lines")]
+        tables = [own for own in inside if own == path or is_table(own)]
         if not tables:
             message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
             raise FormatError(message, path=path, remedy="name the files one by one")
@@ -92,6 +92,11 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
             log.warning("%s: not read: %s", path, ", ".join(others))
         found += tables
     return list(dict.fromkeys(found))
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a file in a folder is read, by its ending."""
+    return _format(Path(path)) not in ("", "lines")
 
 
 def _format(path: Path) -> str:

@@ -1,39 +1,52 @@
 """A whole comparison: every method under every split, and the learning curve."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
 from refless.evaluation import predict
-from refless.evaluation.measures import Draws, averaged, measured
-from refless.evaluation.predict import NEIGHBORS, NETWORKS, TRIVIAL, Settings, label, why_not
-from refless.evaluation.read import Rated, Split, all_splits
+from refless.evaluation.measures import Draws, calibrated, measure
+from refless.evaluation.predict import (
+    NEIGHBORS,
+    NETWORKS,
+    TRIVIAL,
+    ComparisonSettings,
+    Method,
+    label,
+    why_not,
+)
+from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.models.baselines import Ngrams, RidgeTfidf
 from refless.statistics import interval, ratings_saved
+from refless.statistics.bootstrap import ENOUGH_UNITS, t_quantile, training_factor, widened
 
 Array = np.ndarray
 
 Row = tuple[str, str, str]
 """Split, method, kernel."""
+Splits = Mapping[str, Sequence[CvSplit]]
+"""Name of a split -> its repeats."""
 LEVEL = 0.05
 """Of significance, after the correction."""
 LEAST_COVERAGE = 0.5  # with which a method can be the best
 LEAST_P = 1e-4
-"""Tails of a normal distribution are not believed further out."""
+"""Tails are not believed further out."""
 MEANS = ("mse", "mse_of_mean", "coverage", "pairwise_accuracy")
 """Measures without an interval."""
 COLUMNS = [
     *("method", "kernel", "split"),
     *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
-    *(*MEANS, "ratings_saved"),
-    *("difference", "difference_low", "difference_high", "p", "n", "reason"),
+    *("pearson_by_system", "pearson_by_system_low", "pearson_by_system_high", "systems"),
+    *(*MEANS, "ratings_saved", "ratings_saved_limit"),
+    *("difference", "difference_low", "difference_high", "p", "n", "interval_for", "reason"),
 ]
+"""``difference`` is from the best trivial method; ``interval_for`` is the ``method``, trained on
+such a set of texts, or these ``predictions``."""
 FIRST, PARTS, NEAR = 25, 3, 0.95
 """Of the learning curve: the first number of ratings; random parts of each number, of which a point
 is the mean; the share of all ratings from which on a number is no point of its own."""
@@ -41,13 +54,13 @@ is the mean; the share of all ratings from which on a number is no point of its 
 
 @dataclass
 class Comparison:
-    """What was found."""
+    """What a comparison results in."""
 
     table: pd.DataFrame  # `COLUMNS`, a row for each split, method and kernel, also if left out
     # a row a text, split and repeat, with a column for each method, empty where it abstains
     predictions: pd.DataFrame
     draws: dict[Row, Draws]  # averaged over repeats
-    splits: dict[str, list[Split]]  # repeats of each split that there is
+    splits: dict[str, list[CvSplit]]  # repeats of each split that there is
     unread: list[str]  # why kernels are left out
 
     @property
@@ -58,112 +71,219 @@ class Comparison:
 
 def compare(
     rated: Rated,
-    settings: Settings,
+    settings: ComparisonSettings,
     step: Callable[[int, int, str], None] = lambda done, number, what: None,
 ) -> Comparison:
     """Compare every method on rated texts; ``step`` is told how many are done, how many there are,
     and what comes next. Raises KernelError: a kernel cannot be computed here. Raises SettingError:
     too few draws."""
     splits = all_splits(rated, settings.seed, settings.repeats)
-    every = [split for own in splits.values() for split in own]
     methods = predict.methods(rated, settings)
-    reasons = {}
-    for name, (method, kernel) in product(splits, dict.fromkeys([*methods, *settings.left_out])):
-        reasons[name, method, kernel] = why_not(method, kernel, rated, settings, name)
-    tried = [key for key in methods if not reasons["texts", *key]]
-    least = round(2 / LEVEL) * sum(method not in TRIVIAL for method, _ in tried)
-    if settings.draws < least:
-        message = f"{settings.draws} draws are too few to correct p for all methods"
-        raise SettingError(message, remedy=f"give {least} draws or more")
-    frames, quality = {}, rated.in_unit(rated.quality)
-    for split in every:
-        own = {"row": rated.rows, "split": split.name, "repeat": split.repeat, "fold": split.fold}
-        frames[split.name, split.repeat] = pd.DataFrame({**own, "quality": quality})
-    parts: dict[Row, list[Draws]] = {}
-    for number, key in enumerate(tried):
+    reasons = _reasons(methods, splits, rated, settings)
+    tried = {key: method for key, method in methods.items() if not reasons["texts", *key]}
+    check_draws(settings.draws, sum(method not in TRIVIAL for method, _ in tried))
+    estimates: dict[Row, list[Array]] = {}
+    for number, (key, method) in enumerate(tried.items()):
         step(number, len(tried), label(*key))
-        most = 1 if key[0] == NETWORKS else len(every)  # repeats
-        asked = [one for one in every if not reasons[one.name, *key] and one.repeat < most]
-        told = settings.draws, settings.seed, rated.scores.get(key[0])
-        for split, estimate in zip(asked, methods[key](asked), strict=True):
-            found = measured(estimate, rated, split, *told)
-            parts.setdefault((split.name, *key), []).append(found)
-            column = ":".join(filter(None, key))
-            frames[split.name, split.repeat][column] = rated.in_unit(estimate)
-    draws = {row: averaged(own) for row, own in parts.items()}
-    draws = {row: own for row, own in draws.items() if own["coverage"][0] > 0}
+        possible = {name: splits[name] for name in splits if not reasons[name, *key]}
+        for name, values in estimate_splits(method, rated, possible).items():
+            estimates[name, *key] = values
+    repeats = {
+        row: _measure_repeats(row, values, rated, splits, settings)
+        for row, values in estimates.items()
+    }
+
+    def calibrate(row: Row, number: int | None = None) -> Draws:
+        learned = methods[row[1:]].learned
+        part = repeats[row][:number]
+        return calibrated(part, rated, splits[row[0]][0], settings.seed, learned)
+
+    draws = {row: calibrate(row) for row in repeats}
+    draws = {row: values for row, values in draws.items() if values["coverage"][0] > 0}
     table = []
     for row, reason in reasons.items():
         cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), row, strict=True))
+        cells |= {"n": len(rated), "reason": reason}
         if row in draws:
-            cells |= _numbers(row, parts, strongest(row[0], draws))
-        else:
-            reason = reason or "it has no estimate for any text"
-        table.append({**cells, "n": len(rated), "reason": reason})
-    known = [frame.dropna(axis=1, how="all") for frame in frames.values()]
-    predictions = pd.concat(known, ignore_index=True)
+            # on the repeats that both have
+            number = len(repeats[row])
+            rivals = {rival: calibrate(rival, number) for rival in trivial_rows(row[0], draws)}
+            cells |= _cells(row, draws[row], rivals, rated, settings)
+            cells["interval_for"] = "predictions" if row[1] == NETWORKS else "method"
+        elif not reason:
+            cells["reason"] = "it has no estimate for any text"
+        table.append(cells)
     unread = {reason: None for row, reason in reasons.items() if row[1] == NEIGHBORS and reason}
-    return Comparison(pd.DataFrame(table, columns=COLUMNS), predictions, draws, splits, [*unread])
+    return Comparison(
+        table=pd.DataFrame(table, columns=COLUMNS),
+        predictions=_predictions(estimates, rated, splits),
+        draws=draws,
+        splits=splits,
+        unread=[*unread],
+    )
+
+
+def check_draws(draws: int, tests: int) -> None:
+    """Raises SettingError: too few draws to correct p for so many tests."""
+    least = round(2 / LEVEL) * tests
+    if draws < least:
+        message = f"{draws} draws are too few to correct p for all methods"
+        raise SettingError(message, remedy=f"give {least} draws or more")
+
+
+def _reasons(
+    methods: Mapping[tuple[str, str], Method],
+    splits: Splits,
+    rated: Rated,
+    settings: ComparisonSettings,
+) -> dict[Row, str]:
+    """Of every row of the table, why its method is not tried; an empty sentence where it is."""
+    keys = dict.fromkeys([*methods, *settings.left_out])
+    return {(name, *key): why_not(*key, rated, settings, name) for name in splits for key in keys}
+
+
+def estimate_splits(method: Method, rated: Rated, splits: Splits) -> dict[str, list[Array]]:
+    """Of each split, the estimates under the repeats that a method takes; it is asked once."""
+    parts = [(name, part) for name in splits for part in splits[name][: method.repeats]]
+    estimates: dict[str, list[Array]] = {name: [] for name in splits}
+    values = method.estimate(rated, [part for _, part in parts])
+    for (name, _), value in zip(parts, values, strict=True):
+        estimates[name].append(value)
+    return estimates
+
+
+def _measure_repeats(
+    row: Row,
+    estimates: Sequence[Array],
+    rated: Rated,
+    splits: Splits,
+    settings: ComparisonSettings,
+) -> list[Draws]:
+    """The measures of a row under each repeat."""
+    split, method, _ = row
+    return [
+        measure(values, rated, part, settings.draws, settings.seed, rated.scores.get(method))
+        for values, part in zip(estimates, splits[split], strict=False)
+    ]
+
+
+def _predictions(estimates: Mapping[Row, Sequence[Array]], rated: Rated, splits: Splits) -> Any:
+    """A row a text, split and repeat, in the user's unit."""
+    frames = []
+    for name, parts in splits.items():
+        for number, part in enumerate(parts):
+            columns: dict[str, Any] = {
+                "row": rated.rows,
+                "split": name,
+                "repeat": part.repeat,
+                "fold": part.fold,
+                "quality": rated.to_user_scale(rated.quality),
+            }
+            for (split, method, kernel), values in estimates.items():
+                if split == name and number < len(values):
+                    column = ":".join(filter(None, (method, kernel)))
+                    columns[column] = rated.to_user_scale(values[number])
+            frames.append(pd.DataFrame(columns).dropna(axis=1, how="all"))
+    return pd.concat(frames, ignore_index=True)
+
+
+def criterion(split: str) -> str:
+    """The correlation that decides a split."""
+    return "pearson_by_system" if split == "systems" else "pearson"
+
+
+def trivial_rows(split: str, draws: Mapping[Row, Draws]) -> list[Row]:
+    """The trivial methods that rank texts and cover enough of them to be a rival."""
+    return [
+        row
+        for row, values in draws.items()
+        if row[0] == split
+        and row[1] in TRIVIAL
+        and values["coverage"][0] >= LEAST_COVERAGE
+        and np.isfinite(values[criterion(split)][0])
+    ]
 
 
 def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
-    """The trivial method with the greatest Pearson's r, of those that cover enough texts;
-    None where none is above 0, which is what a constant has."""
-    values = {
-        row: own["pearson"][0]
-        for row, own in draws.items()
-        if row[0] == split and row[1] in TRIVIAL and own["coverage"][0] >= LEAST_COVERAGE
-    }
+    """The trivial method that is ahead of the others; None where none is above 0, which is what a
+    constant has."""
+    values = {row: draws[row][criterion(split)][0] for row in trivial_rows(split, draws)}
     return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
 
 
-def _numbers(row: Row, parts: Mapping[Row, Sequence[Draws]], rival: Row | None) -> dict[str, Any]:
-    """The measures of a row, and how far it is ahead of its rival."""
-    own, method = averaged(parts[row]), row[1]
-    found = {name: own[name][0] for name in MEANS}
+def lead(values: Array, rivals: Iterable[Array]) -> Array:
+    """How far a method's correlation is ahead of the best of its rivals', or of 0; on each draw, of
+    those that are the best there. All have shape (1 + draws,)."""
+    best = np.zeros(1)
+    for rival in rivals:
+        best = np.maximum(best, np.nan_to_num(rival))
+    return np.asarray(np.nan_to_num(values) - best)
+
+
+def _cells(
+    row: Row,
+    values: Draws,
+    rivals: Mapping[Row, Draws],
+    rated: Rated,
+    settings: ComparisonSettings,
+) -> dict[str, Any]:
+    """The measures of a row, and how far it is ahead of its rivals."""
+    split, method, _ = row
+    cells: dict[str, Any] = {name: float(values[name][0]) for name in MEANS}
     if method == "context_mean":  # it leaves out a text's own system, and falls as that rises
-        del found["pairwise_accuracy"]
-    found |= with_interval("pearson", own["pearson"])
-    found |= with_interval("spearman", own["spearman"])
-    found["ratings_saved"] = ratings_saved(own["pearson"][0])
-    if method not in TRIVIAL and not np.isnan(own["pearson"][0]):
-        # what ranks nothing has 0
-        gap = np.nan_to_num(own["pearson"])
-        if rival is not None:  # on the repeats that both have
-            gap -= np.nan_to_num(averaged(parts[rival][: len(parts[row])])["pearson"])
-        found |= {**with_interval("difference", gap), "p": p_value(gap)}
-    return found
+        del cells["pairwise_accuracy"]
+    for name in ("pearson", "spearman", "pearson_by_system"):
+        if name in values:
+            cells |= interval_columns(name, values[name])
+    freedom = np.inf
+    if split == "systems" and rated.system is not None:
+        cells["systems"] = int(rated.system.max()) + 1
+        freedom = cells["systems"] - 1
+    elif rated.resampling_units.number < ENOUGH_UNITS:
+        freedom = rated.resampling_units.number - 1
+    r = float(values["pearson"][0])
+    cells["ratings_saved_limit"] = ratings_saved(r)
+    if settings.unrated is not None:
+        cells["ratings_saved"] = ratings_saved(r, len(rated), settings.unrated)
+    if method not in TRIVIAL and np.isfinite(values["pearson"][0]):
+        name = criterion(split)
+        gap = lead(values[name], [rival[name] for rival in rivals.values()])
+        cells |= {**interval_columns("difference", gap), "p": p_value(gap, freedom)}
+    return cells
 
 
-def with_interval(name: str, drawn: Array) -> dict[str, float]:
-    """The first number with the interval of the others, as columns; no interval where it leaves the
-    number out."""
-    value, (low, high) = float(drawn[0]), interval(drawn[1:])
-    if not low <= value <= high:
-        low = high = float("nan")
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
+def interval_columns(name: str, values: Array) -> dict[str, float]:
+    """The first number with the 95% interval of the others, as columns."""
+    low, high = interval(values[1:])
+    return {name: float(values[0]), f"{name}_low": low, f"{name}_high": high}
 
 
-def p_value(gap: Array) -> float:
-    """Two-sided bootstrap p of a difference, from its draws on the other side of 0 (where there are
-    none, from a normal distribution with their spread, but at least `LEAST_P`); NaN without
-    draws."""
+def p_value(gap: Array, freedom: float = np.inf) -> float:
+    """Two-sided bootstrap p of a difference, from its draws on the other side of 0; where there are
+    none, from Student's t with the width of its interval, but at least `LEAST_P`; NaN without
+    draws. ``freedom`` is that of the draws."""
     drawn = gap[1:]
     if len(drawn) == 0:
         return float("nan")
-    other = min((drawn <= 0).sum(), (drawn >= 0).sum())
-    p = min(1.0, 2 * (other + 1) / (len(drawn) + 1))
-    if other:
+    beyond = min((drawn <= 0).sum(), (drawn >= 0).sum())
+    p = min(1.0, 2 * (beyond + 1) / (len(drawn) + 1))
+    if beyond:
         return float(p)
-    spread = max(drawn.std(ddof=1), abs(gap[0]) * 1e-9)
-    return float(min(p, max(LEAST_P, 2 * ndtr(-abs(gap[0]) / spread))))
+    low, high = interval(drawn)
+    error = max((high - low) / 2 / t_quantile(freedom), abs(gap[0]) * 1e-9)
+    ratio = -abs(gap[0]) / error
+    tail = ndtr(ratio) if np.isinf(freedom) else stdtr(freedom, ratio)
+    return float(min(p, max(LEAST_P, 2 * tail)))
 
 
-def learning_curve(rated: Rated, found: Comparison, settings: Settings) -> pd.DataFrame:
+def learning_curve(
+    rated: Rated, comparison: Comparison, settings: ComparisonSettings
+) -> pd.DataFrame:
     """Pearson's r of ridge regression for 25, 50, 100, ... ``ratings`` in training, with its
-    interval, under the first repeat of the main split; the last point is from all of them."""
-    main = found.order[0]
-    split, n, ridge = found.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
+    interval, under the first repeat of the main split; the last point is from all of them and the
+    mean over repeats."""
+    main = comparison.order[0]
+    split, n, ridge = comparison.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
     generator = np.random.default_rng(settings.seed + 1)
     sizes, points, size = np.bincount(split.fold), {}, FIRST
     while size < NEAR * (n - sizes.max()):
@@ -172,12 +292,14 @@ def learning_curve(rated: Rated, found: Comparison, settings: Settings) -> pd.Da
         for _ in range(PARTS):
             place = pd.Series(generator.random(n)).groupby(split.fold).rank()
             used = place.to_numpy() <= np.maximum(1, share * sizes)[split.fold]
-            estimate = predict.fitted(ridge, rated.texts, rated, split, used)
-            own = measured(estimate, rated, split, settings.draws, settings.seed)
-            parts.append(own["pearson"])
+            estimates = predict.fit_folds(ridge, rated.texts, rated, split, used)
+            values = measure(estimates, rated, split, settings.draws, settings.seed)
+            parts.append(values["pearson"])
         # where nothing is ranked, r is 0
-        points[size] = np.nan_to_num(parts).mean(axis=0)
+        r = np.nan_to_num(parts).mean(axis=0)
+        factor = rated.resampling_units.t_factor * training_factor(size / n)
+        points[size] = np.append(r[0], widened(r[0], r[1:], factor, bound=1))
         size *= 2
-    points[round(n * (1 - 1 / split.folds))] = found.draws[main, "ridge", ""]["pearson"]
-    rows = [(size, float(drawn[0]), *interval(drawn[1:])) for size, drawn in points.items()]
+    points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, "ridge", ""]["pearson"]
+    rows = [(size, float(values[0]), *interval(values[1:])) for size, values in points.items()]
     return pd.DataFrame(rows, columns=["ratings", "pearson", "pearson_low", "pearson_high"])

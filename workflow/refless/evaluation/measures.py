@@ -1,4 +1,4 @@
-"""How well estimates agree with ratings, with the same draws for every method.
+"""How well estimates agree with ratings, with the same bootstrap draws for every method.
 
 Correlations are among the texts of a fold (where systems are left out: of a system): its own means
 of estimates and ratings are taken off, since a training mean falls as the ratings that are left out
@@ -10,8 +10,15 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.evaluation.read import Rated, Split
-from refless.statistics.bootstrap import ENOUGH_UNITS, bootstrap, draw_blocks
+from refless.evaluation.read import CvSplit, Rated
+from refless.statistics.bootstrap import (
+    FEWEST_TEXTS,
+    bootstrap,
+    draw_blocks,
+    t_draws,
+    training_factor,
+    widened,
+)
 from refless.statistics.correlation import NOISE, centred, weighted_spearman
 
 Array = np.ndarray
@@ -19,44 +26,86 @@ Array = np.ndarray
 ENOUGH_OF_A_FOLD = 5
 """Texts, in the mean, with which the mean of a fold is about the same in each draw: ranks keep
 those of all texts, and have no interval where folds have fewer."""
+FEWEST_SYSTEMS = 4
+"""Systems without which nothing is said of the next one."""
+CORRELATIONS = ("pearson", "spearman")
 
 Draws = dict[str, Array]
 """Measure -> its value on the texts themselves, and then on each draw: shape (1 + draws,), or (1,)
-where there are no draws."""
+where there are no draws; ``of_systems`` -> Pearson's r of each system, (systems,)."""
 
 
-def measured(
-    estimate: Array, rated: Rated, split: Split, draws: int, seed: int, score: Array | None = None
+def measure(
+    estimates: Array,
+    rated: Rated,
+    split: CvSplit,
+    draws: int,
+    seed: int,
+    score: Array | None = None,
 ) -> Draws:
     """``pearson``, ``spearman``, ``mse`` and ``mse_of_mean`` in the user's unit, squared,
-    ``coverage``, ``pairwise_accuracy``; where a method abstains, the mean of its training part
-    counts. ``score`` is what ranks texts if it is not the estimate, float64 (n,)."""
-    quality, (drawn, unit) = rated.quality, rated.drawn
-    fold = split.fold if rated.system is None or split.name != "systems" else rated.system
+    ``coverage``, ``pairwise_accuracy`` and, where systems are left out, ``of_systems``; the draws
+    hold the estimates fixed. Where a method abstains, the mean of its training part counts.
+    ``score`` is what ranks texts if it is not the estimate, float64 (n,)."""
+    quality, system_split = rated.quality, split.name == "systems"
+    group = rated.system if system_split and rated.system is not None else split.fold
     # rounded as means of neighbors are, since equal means tie
-    of_mean = np.round(training_mean(quality, split.fold), 12)
-    filled = np.where(np.isnan(estimate), of_mean, estimate)
+    training_means = np.round(training_mean(quality, split.fold), 12)
+    filled = np.where(np.isnan(estimates), training_means, estimates)
     ranked = filled
     if score is not None:
         ranked = np.where(np.isnan(score), training_mean(score, split.fold), score)
-    x, y = centred(ranked, fold), centred(quality, fold)
+    x, y = centred(ranked, group), centred(quality, group)
+    units, unit = rated.resampling_units.distinct()
 
     def correlations(weights: Array) -> Array:
         rho = weighted_spearman(x, y, weights, unit)
-        return np.stack([_pearson(x, y, unit, fold, weights), rho])
+        return np.stack([_pearson(x, y, unit, group, weights), rho])
 
-    once = np.ones((1, len(drawn)), np.uint16)
-    blocks = draw_blocks(drawn, draws, seed) if rated.same.max() + 1 >= ENOUGH_UNITS else []
-    r, rho = bootstrap(correlations, [once, *blocks])
+    blocks = [np.ones((1, len(units.primary)), np.uint16)]
+    if rated.text_id.max() + 1 >= FEWEST_TEXTS:
+        blocks += draw_blocks(units, draws, seed)
+    r, rho = bootstrap(correlations, blocks)
     square = (rated.scale[1] - rated.scale[0]) ** 2
-    return {
+    values = {
         "pearson": r,
-        "spearman": rho[:1] if len(x) < ENOUGH_OF_A_FOLD * len(np.unique(fold)) else rho,
+        "spearman": rho[:1] if len(x) < ENOUGH_OF_A_FOLD * len(np.unique(group)) else rho,
         "mse": square * ((filled - quality) ** 2).mean(keepdims=True),
-        "mse_of_mean": square * ((of_mean - quality) ** 2).mean(keepdims=True),
-        "coverage": 1 - np.isnan(estimate).mean(keepdims=True),
+        "mse_of_mean": square * ((training_means - quality) ** 2).mean(keepdims=True),
+        "coverage": 1 - np.isnan(estimates).mean(keepdims=True),
         "pairwise_accuracy": np.array([_pairs(ranked, rated, split) if x.any() else np.nan]),
     }
+    if system_split:
+        # no candidate is weighted, and each system is drawn alone: its own r
+        alone = np.eye(int(group.max()) + 1, dtype=np.uint16)
+        of_systems = _pearson(x, y, group, group, alone)
+        values["of_systems"] = np.nan_to_num(of_systems) if x.any() else of_systems * np.nan
+    return values
+
+
+def calibrated(
+    repeats: Sequence[Draws], rated: Rated, split: CvSplit, seed: int, learned: bool
+) -> Draws:
+    """The mean over repeats of a split, with draws that a 95% interval can be taken from.
+
+    Draws of correlations spread as far as other training examples would have moved the estimates
+    (``learned``; otherwise these are held fixed), and as few units need. ``pearson_by_system`` is
+    the mean of the systems' own r, an undefined one as 0, with draws of a t distribution over
+    systems; without draws where there are fewer than `FEWEST_SYSTEMS`.
+    """
+    values = averaged(repeats)
+    factor = rated.resampling_units.t_factor
+    if learned:
+        factor *= training_factor(1 - 1 / split.folds)
+    for name in CORRELATIONS:
+        value, draws = values[name][0], values[name][1:]
+        values[name] = np.append(value, widened(value, draws, factor, bound=1))
+    if (of_systems := values.pop("of_systems", None)) is not None:
+        number = len(values["pearson"]) - 1
+        enough = len(of_systems) >= FEWEST_SYSTEMS and number > 0 and np.isfinite(of_systems).all()
+        draws = t_draws(of_systems, number, seed) if enough else np.empty(0)
+        values["pearson_by_system"] = np.append(of_systems.mean(), draws)
+    return values
 
 
 def training_mean(values: Array, fold: Array) -> Array:
@@ -68,17 +117,18 @@ def training_mean(values: Array, fold: Array) -> Array:
     return np.array(means)[fold]
 
 
-def averaged(parts: Sequence[Draws]) -> Draws:
+def averaged(repeats: Sequence[Draws]) -> Draws:
     """The mean over repeats, draw by draw; a correlation of one that ranks nothing is 0 there,
     unless none ranks."""
-    found = {}
-    for name in parts[0]:
-        own = np.stack([part[name] for part in parts])
-        there = ~np.isnan(own)
-        number = len(own) if name in ("pearson", "spearman") else np.maximum(there.sum(axis=0), 1)
-        mean = np.where(there, own, 0).sum(axis=0) / number
-        found[name] = np.where(there.any(axis=0), mean, np.nan)
-    return found
+    means = {}
+    for name in repeats[0]:
+        values = np.stack([repeat[name] for repeat in repeats])
+        defined = ~np.isnan(values)
+        ranks = name in (*CORRELATIONS, "of_systems")
+        number = len(values) if ranks else np.maximum(defined.sum(axis=0), 1)
+        mean = np.where(defined, values, 0).sum(axis=0) / number
+        means[name] = np.where(defined.any(axis=0), mean, np.nan)
+    return means
 
 
 def _pearson(x: Array, y: Array, unit: Array, group: Array, weights: Array) -> Array:
@@ -95,12 +145,12 @@ def _pearson(x: Array, y: Array, unit: Array, group: Array, weights: Array) -> A
     left_x = xx - (of_x * of_x / size).sum(axis=1)
     left_y = yy - (of_y * of_y / size).sum(axis=1)
     both = xy - (of_x * of_y / size).sum(axis=1)
-    there = (left_x > NOISE * xx) & (left_y > NOISE * yy)
-    product = np.where(there, left_x * left_y, 1)
-    return np.where(there, both / np.sqrt(product), np.nan)
+    varies = (left_x > NOISE * xx) & (left_y > NOISE * yy)
+    product = np.where(varies, left_x * left_y, 1)
+    return np.where(varies, both / np.sqrt(product), np.nan)
 
 
-def _pairs(ranked: Array, rated: Rated, split: Split) -> float:
+def _pairs(ranked: Array, rated: Rated, split: CvSplit) -> float:
     """Share of pairs of systems that the estimates order as the mean rating does (Kocmi et al.
     2021, section 4); a tie of the estimates is half right, pairs that people tie do not count.
 

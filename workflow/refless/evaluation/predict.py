@@ -1,19 +1,19 @@
 """Every method's estimates of texts that it has not seen, each from the training part of its fold,
 that is, all other folds. Whatever is chosen is chosen inside that part."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from refless.data.wording import wording
-from refless.evaluation.read import FOLDS, Rated, Split, all_splits
+from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits
 from refless.kernels import group_sums, unread
 from refless.kernels._blocks import available_threads
 from refless.models import baselines
+from refless.models.additive import Additive, AdditiveRidge, RatedText
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
 
@@ -37,12 +37,15 @@ TRIVIAL = {
     "length": "number of characters",
     "words": "number of words",
     "lookup": "same text seen in training",
+    "human": "written by a person",
     "system_mean": "mean of the system",
     "context_mean": "mean of the context",
+    "additive": "system, context and length",
 }
 """What a method has to beat, and how a reader knows it: they do not look at what a text says."""
 NAMES = TRIVIAL | {
     "ridge_system": "ridge beside the mean of the system",
+    "additive_ridge": "ridge beside system, context and length",
     "bleu": "BLEU against references",
     "delta_bleu": "ΔBLEU against references and rated texts",
     NETWORKS: "RNN-QE",
@@ -53,16 +56,30 @@ NEEDS = {
     "context_mean": "context",
     "ridge_system": "system",
     "bleu": "references",
-    NETWORKS: "answers",
+    NETWORKS: "prompts",
 }
 """Method -> what of `Rated` must be there."""
+MISSING = {"prompts": "context or mr"}
+"""How a reader knows it, where that is another word."""
 
-Method = Callable[[Sequence[Split]], Iterable[Array]]
-"""From splits to estimates in each, float64 (n,), NaN where the method abstains."""
+
+class Method(Protocol):
+    """Something that estimates texts. ``repeats`` is on how many repeats of a split, at most;
+    ``learned``, whether other ratings would have given other estimates than a line's scale."""
+
+    @property
+    def repeats(self) -> int: ...
+
+    @property
+    def learned(self) -> bool: ...
+
+    def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
+        """Estimates under each split, float64 (n,), NaN where the method abstains."""
+        ...
 
 
 @dataclass(frozen=True)
-class Settings:
+class ComparisonSettings:
     """What decides a comparison, besides the texts."""
 
     kernels: Mapping[str, Mapping[str, Any]]  # of neighbors, each with its options
@@ -73,7 +90,10 @@ class Settings:
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
     threads: int | None = None
     # what makes RNN-QE's estimates, of the first repeat; None: not tried
-    networks: Callable[[Rated, Split], Array] | None = None
+    networks: Callable[[Rated, CvSplit], Array] | None = None
+    unrated: int | None = (
+        None  # texts without ratings whose mean predictions would help to estimate
+    )
 
 
 def label(method: str, kernel: str = "") -> str:
@@ -82,74 +102,117 @@ def label(method: str, kernel: str = "") -> str:
     return f"{name} ({kernel})" if kernel else name
 
 
-def why_not(method: str, kernel: str, rated: Rated, settings: Settings, split: str) -> str:
+def why_not(
+    method: str, kernel: str, rated: Rated, settings: ComparisonSettings, split: str
+) -> str:
     """Why a method is not tried in a split: a sentence, or nothing."""
     if reason := settings.left_out.get((method, kernel)):
         return reason
     if method == NEIGHBORS:
-        lost, said = unread(kernel, rated.texts)
-        return said if 2 * lost > len(rated) else ""
+        lost, sentence = unread(kernel, rated.texts)
+        return sentence if 2 * lost > len(rated) else ""
     if method in NEEDS and getattr(rated, NEEDS[method]) is None:
-        return f"the ratings have no {NEEDS[method]}"
-    new = method == "ridge_system" and split == "systems"
-    return "a new system has no ratings yet" if new else ""
+        return f"the ratings have no {MISSING.get(NEEDS[method], NEEDS[method])}"
+    new_system = method == "ridge_system" and split == "systems"
+    return "a new system has no ratings yet" if new_system else ""
 
 
-def methods(rated: Rated, settings: Settings) -> dict[tuple[str, str], Method]:
+def methods(rated: Rated, settings: ComparisonSettings) -> dict[tuple[str, str], Method]:
     """Every method, by its name and kernel, in the table's order."""
     texts, ngrams = rated.texts, baselines.Ngrams(rated.texts)
+    nobody = np.full(len(rated), -1)
+    systems = nobody if rated.system is None else rated.system
+    contexts = nobody if rated.context is None else rated.context
+    whole = list(map(RatedText, texts, systems.tolist(), contexts.tolist()))
     pairs = [] if rated.system is None else list(zip(rated.system, texts, strict=True))
-    models = {
-        "constant": (baselines.Constant(), texts),
-        "middle": (baselines.Constant(0.5), texts),
-        "length": (baselines.Line(), [len(text) for text in texts]),
-        "words": (baselines.Line(), [len(text.split()) for text in texts]),
-        "lookup": (baselines.Lookup(), [wording(text) for text in rated.slots or texts]),
-        "system_mean": (baselines.Lookup(), rated.system),
-        "context_mean": (baselines.Lookup(), rated.context),
-        "ridge": (baselines.RidgeTfidf(ngrams), texts),
-        "ridge_system": (baselines.SystemRidge(ngrams), pairs),
+    people: dict[tuple[str, str], Method] = {}
+    if rated.human is not None:
+        people["human", ""] = Fitted(baselines.Lookup(), rated.human)
+    every: dict[tuple[str, str], Method] = {
+        ("constant", ""): Fitted(baselines.Constant(), texts),
+        ("middle", ""): Fitted(baselines.Constant(0.5), texts),
+        ("length", ""): Fitted(baselines.Line(), [len(text) for text in texts]),
+        ("words", ""): Fitted(baselines.Line(), [len(text.split()) for text in texts]),
+        ("lookup", ""): Fitted(
+            baselines.Lookup(), [wording(text) for text in rated.delexicalised or texts]
+        ),
+        **people,
+        ("system_mean", ""): Fitted(baselines.Lookup(), rated.system),
+        ("context_mean", ""): Fitted(baselines.Lookup(), rated.context),
+        ("additive", ""): Fitted(Additive(), whole),
+        ("ridge", ""): Fitted(baselines.RidgeTfidf(ngrams), texts),
+        ("ridge_system", ""): Fitted(baselines.SystemRidge(ngrams), pairs),
+        ("additive_ridge", ""): Fitted(AdditiveRidge(ngrams), whole),
     }
-    found: dict[tuple[str, str], Method] = {}
-    for name, (model, seen) in models.items():
-        found[name, ""] = partial(map, partial(fitted, model, seen, rated))
-    for kernel in settings.kernels:
-        found[NEIGHBORS, kernel] = partial(by_neighbors, kernel, settings, rated)
-    known = [*texts, *(text for own in rated.references or [] for text in own)]
-    words = Texts(list(map(tokenize, known)), max_order=2)
+    for kernel, options in settings.kernels.items():
+        every[NEIGHBORS, kernel] = Neighbors(kernel, options, settings.threads)
+    words = WeightedReferences.words_of(rated)
     for name in ("bleu", "delta_bleu"):
-        found[name, ""] = partial(map, partial(against_references, name, words, rated))
+        every[name, ""] = WeightedReferences(words, rated_texts=name == "delta_bleu")
     if settings.networks is not None:
-        found[NETWORKS, ""] = partial(map, partial(settings.networks, rated))
+        every[NETWORKS, ""] = Networks(settings.networks)
     for name, score in rated.scores.items():
-        found[name, ""] = partial(map, partial(fitted, baselines.Line(), score, rated))
+        every[name, ""] = Fitted(baselines.Line(), score, learned=False)
     if len(rated.scores) > 1:
-        every = np.column_stack([*rated.scores.values()])
-        found[COMBINED, ""] = partial(map, partial(fitted, baselines.RidgeScores(), every, rated))
-    return found
+        features = np.column_stack([*rated.scores.values()])
+        every[COMBINED, ""] = Fitted(baselines.RidgeScores(), features)
+    return every
 
 
-def fitted(model: Any, seen: Any, rated: Rated, split: Split, used: Array | None = None) -> Array:
-    """A model of what is ``seen`` of each text, fitted anew for each fold to the texts that are
-    ``used``, bool (n,). Folds are also what ridge regression chooses on."""
-    fold, estimate = split.fold, np.full(len(rated), np.nan)
+@dataclass(frozen=True)
+class Fitted:
+    """A model of what ``X`` has of each text, (n,), fitted anew for each fold."""
+
+    model: Any
+    X: Any
+    learned: bool = True
+    repeats: int = 1000
+
+    def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
+        return [fit_folds(self.model, self.X, rated, split) for split in splits]
+
+
+def fit_folds(
+    model: Any, X: Any, rated: Rated, split: CvSplit, training: Array | None = None
+) -> Array:
+    """Estimates of each fold by a model that was fitted to the texts of the others, or to those of
+    them that are ``training``, bool (n,). Folds are also what a penalty is chosen on."""
+    fold, estimates = split.fold, np.full(len(rated), np.nan)
     for k in range(split.folds):
-        rows, asked = fold != k if used is None else used & (fold != k), fold == k
-        model.fit([*compress(seen, rows)], rated.quality[rows], groups=fold[rows].tolist())
-        estimate[asked] = model.predict([*compress(seen, asked)])
-    return estimate
+        rows, candidates = fold != k if training is None else training & (fold != k), fold == k
+        model.fit([*compress(X, rows)], rated.quality[rows], groups=fold[rows].tolist())
+        estimates[candidates] = model.predict([*compress(X, candidates)])
+    return estimates
 
 
-def by_neighbors(
-    kernel: str, settings: Settings, rated: Rated, splits: Sequence[Split]
-) -> list[Array]:
+@dataclass(frozen=True)
+class Neighbors:
     """BLEU Neighbors; each pair of texts is compared once."""
-    told = kernel, rated.texts, rated.texts, rated.quality, TAUS, [one.fold for one in splits]
-    sums = group_sums(*told, threads=settings.threads, **settings.kernels[kernel])
-    return [neighbors(rated, one, *own) for one, own in zip(splits, sums, strict=True)]
+
+    kernel: str
+    options: Mapping[str, Any]
+    threads: int | None = None
+    learned: bool = True
+    repeats: int = 1000
+
+    def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
+        sums = group_sums(
+            self.kernel,
+            rated.texts,
+            rated.texts,
+            rated.quality,
+            TAUS,
+            [split.fold for split in splits],
+            threads=self.threads,
+            **self.options,
+        )
+        return [
+            neighbor_estimates(rated, split, counts, totals)
+            for split, (counts, totals) in zip(splits, sums, strict=True)
+        ]
 
 
-def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Array:
+def neighbor_estimates(rated: Rated, split: CvSplit, counts: Array, totals: Array) -> Array:
     """BLEU Neighbors with thresholds chosen in each fold's training part.
 
     For fold k, each text of the training part (in fold j) is estimated from the folds besides k and
@@ -162,14 +225,14 @@ def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Array
     fold, quality = split.fold, rated.quality
     size, total = np.bincount(fold), np.bincount(fold, quality)
     all_counts, all_totals = counts.sum(axis=1), totals.sum(axis=1)
-    estimate = np.full(len(fold), np.nan)
+    estimates = np.full(len(fold), np.nan)
     for k in range(split.folds):
         inner = np.flatnonzero(fold != k)
-        own = fold[inner]
-        inner_counts = all_counts[inner] - counts[inner, k] - counts[inner, own]
-        inner_totals = all_totals[inner] - totals[inner, k] - totals[inner, own]
-        inner_size = size.sum() - size[k] - size[own]
-        mean = (total.sum() - total[k] - total[own]) / np.maximum(inner_size, 1)
+        inner_fold = fold[inner]
+        inner_counts = all_counts[inner] - counts[inner, k] - counts[inner, inner_fold]
+        inner_totals = all_totals[inner] - totals[inner, k] - totals[inner, inner_fold]
+        inner_size = size.sum() - size[k] - size[inner_fold]
+        mean = (total.sum() - total[k] - total[inner_fold]) / np.maximum(inner_size, 1)
         means = means_of_sums(inner_totals, inner_counts)
         most = inner_counts <= np.floor(MAX_SHARE * inner_size + 1e-9)[:, None]
         gap = np.square(means - quality[inner][:, None])
@@ -180,48 +243,88 @@ def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Array
         # a difference that is rounding decides nothing, however little of the scale is used
         least = np.round(error / max(error.max(), np.finfo(float).tiny), 9)
         a, t = np.unravel_index(int(np.argmin(least)), error.shape)
-        asked = np.flatnonzero(fold == k)
-        near = all_counts[asked, t] - counts[asked, k, t]
+        candidates = np.flatnonzero(fold == k)
+        near = all_counts[candidates, t] - counts[candidates, k, t]
         # a fold's sum taken away from the whole leaves rounding, which would break ties
-        found = np.round(means_of_sums(all_totals[asked, t] - totals[asked, k, t], near), 12)
+        mean_ratings = np.round(
+            means_of_sums(all_totals[candidates, t] - totals[candidates, k, t], near), 12
+        )
         training = int(size.sum() - size[k])
-        estimate[asked] = enough_evidence(found, near, training, MIN_NEIGHBORS[a], MAX_SHARE)
-    return estimate
+        estimates[candidates] = enough_evidence(
+            mean_ratings, near, training, MIN_NEIGHBORS[a], MAX_SHARE
+        )
+    return estimates
 
 
-def against_references(method: str, words: Texts, rated: Rated, split: Split) -> Array:
+@dataclass(frozen=True)
+class WeightedReferences:
     """BLEU against the references, or ΔBLEU with the rated texts of the context as well, and a line
-    from it to ratings; ``words`` are of all texts and then of all references.
+    from it to ratings.
 
     References weigh 1, a rated text what its rating says: -1 at the lowest, 1 at the highest. A
     text's fold is its owner, so no text is scored against its own fold, or itself.
     """
-    n, others = len(rated), rated.references or []
-    whose = np.repeat(np.arange(len(others)), [len(own) for own in others])
-    context = rated.context if method == "delta_bleu" else None
-    item = np.arange(n) if context is None else context
-    weight = np.append(2 * rated.quality - 1, np.ones(len(whose)))
-    owner = np.append(split.fold, np.full(len(whose), NOBODY))
-    side = Rows(np.arange(len(weight)), owner, np.append(item, item[whose]))
-    asking = Rows(np.arange(n), split.fold, item)
-    found = words.statistics(asking, side, weight, split.folds)
-    # without a reference of positive weight there is none
-    score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
-    estimate = np.full(n, np.nan)
-    for k in range(split.folds):
-        training, asked = split.fold != k, split.fold == k
-        line = baselines.Line().fit(score[training, 1 + k], rated.quality[training])
-        estimate[asked] = line.predict(score[asked, 0])
-    return estimate
+
+    words: Texts  # of `words_of`
+    rated_texts: bool
+    learned: bool = True
+    repeats: int = 1000
+
+    @staticmethod
+    def words_of(rated: Rated) -> Texts:
+        """Tokens of all texts and then of all references."""
+        references = [text for texts in rated.references or [] for text in texts]
+        return Texts(list(map(tokenize, [*rated.texts, *references])), max_order=2)
+
+    def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
+        return [self._estimate(rated, split) for split in splits]
+
+    def _estimate(self, rated: Rated, split: CvSplit) -> Array:
+        n, references = len(rated), rated.references or []
+        of_text = np.repeat(np.arange(n), [len(texts) for texts in references] or 0)
+        context = rated.context if self.rated_texts else None
+        item = np.arange(n) if context is None else context
+        weight = np.append((2 * rated.quality - 1).round(12), np.ones(len(of_text)))
+        owner = np.append(split.fold, np.full(len(of_text), NOBODY))
+        rows = Rows(np.arange(len(weight)), owner, np.append(item, item[of_text]))
+        candidates = Rows(np.arange(n), split.fold, item)
+        statistics = self.words.statistics(candidates, rows, weight, split.folds)
+        # without a reference of positive weight there is none
+        positive = parts(statistics)[1][..., 0] > 0
+        score = np.where(positive, scores(statistics, "smooth"), np.nan)
+        estimates = np.full(n, np.nan)
+        for k in range(split.folds):
+            training, rest = split.fold != k, split.fold == k
+            line = baselines.Line().fit(score[training, 1 + k], rated.quality[training])
+            estimates[rest] = line.predict(score[rest, 0])
+        return estimates
 
 
-def by_networks(rated: Rated, split: Split, seed: int, threads: int | None = None) -> Array:
+@dataclass(frozen=True)
+class Networks:
+    """RNN-QE. Its training is too long to be repeated, so its estimates are held fixed."""
+
+    predict: Callable[[Rated, CvSplit], Array]
+    learned: bool = False
+    repeats: int = 1
+
+    def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
+        return [self.predict(rated, split) for split in splits]
+
+
+def by_networks(rated: Rated, split: CvSplit, seed: int, threads: int | None = None) -> Array:
     """RNN-QE's estimates in [0, 1], float64 (n,), by networks trained anew for each fold: nothing
     is chosen on the texts that are estimated. Needs torch."""
     from refless.models.rnn_qe.own import cross_fit
 
-    told = rated.texts, rated.answers, rated.quality, split.fold
-    return cross_fit(*told, seed, threads=available_threads(threads))[1]
+    return cross_fit(
+        rated.texts,
+        rated.prompts,
+        rated.quality,
+        split.fold,
+        seed,
+        threads=available_threads(threads),
+    )[1]
 
 
 def trained_networks(
@@ -235,6 +338,14 @@ def trained_networks(
     (split,) = splits.get("contexts", splits["texts"])
     if split.folds < FOLDS:
         (split,) = splits["texts"]
-    told = rated.texts, rated.answers, rated.quality, split.fold
-    model, _ = cross_fit(*told, seed, errors, threads or 1, rated.scale)
+    model, _ = cross_fit(
+        rated.texts,
+        rated.prompts,
+        rated.quality,
+        split.fold,
+        seed,
+        errors,
+        threads or 1,
+        rated.scale,
+    )
     return replace(model, about={**model.about, "tested": split.name})

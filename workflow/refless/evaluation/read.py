@@ -15,7 +15,7 @@ from refless.data.wording import numbered, numbers
 from refless.errors import FormatError
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
-from refless.statistics.bootstrap import drawn_together, drawn_whole
+from refless.statistics.bootstrap import ResamplingUnits, context_units, crossed_units
 from refless.statistics.reliability import Raters, rater_agreement
 
 Array = np.ndarray
@@ -37,41 +37,41 @@ class Rated:
 
     texts: list[str]
     quality: Array  # float64 (n,), in [0, 1]
-    same: Array  # number of the text among the different ones, normalised
+    text_id: Array  # number of the text among the different ones, normalised
     system: Array | None = None  # number of who wrote it; None where nobody says or one wrote all
-    answers: list[str] | None = None  # the MR or context as it is written
+    prompts: list[str] | None = None  # the MR or context as it is written
     context: Array | None = None  # number of it, each blank one its own; None if all are one
-    group: Array | None = None  # the same where MRs that differ in the values of slots are one
-    slots: list[str] | None = None  # texts with slots for the MR's values, if all MRs can be read
+    # the same where MRs that differ in the values of slots are one
+    context_group: Array | None = None
+    # texts with slots for the MR's values, if all MRs can be read
+    delexicalised: list[str] | None = None
     references: list[list[str]] | None = None  # other texts for its context, perhaps none
-    scores: dict[str, Array] = field(
-        default_factory=dict
-    )  # somebody else's, on any scale; NaN: none
+    # somebody else's, on any scale; NaN: none
+    scores: dict[str, Array] = field(default_factory=dict)
     scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest quality, in the user's unit
     guessed: bool = False  # nobody gave the scale
     rows: Array = field(default_factory=lambda: np.empty(0, np.int64))  # of the input, from 1
     raters: Raters | None = None
+    human: Array | None = None  # bool (n,), written by a person; None where nobody says
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    def in_unit(self, quality: Array) -> Array:
+    def to_user_scale(self, quality: Array) -> Array:
         """Quality from [0, 1] in the user's unit."""
         low, high = self.scale
         return low + (high - low) * quality
 
     @cached_property
-    def drawn(self) -> tuple[Array, Array]:
-        """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
-        each text belongs to, int64 (n,)."""
-        stays = None
+    def resampling_units(self) -> ResamplingUnits:
+        """What a bootstrap resamples: contexts, where there are enough, and equal texts."""
+        fixed = None
         if self.system is not None:  # the texts of a system that always says the same
-            said = pd.Series(self.same).groupby(self.system)
-            stays = (said.transform("nunique") == 1).to_numpy()
-        units = self.context if drawn_whole(self.group) is None else self.group
-        together = drawn_together(units, self.same, stays)
-        drawn, unit = np.unique(together, axis=0, return_inverse=True)
-        return drawn, unit.reshape(-1)
+            different = pd.Series(self.text_id).groupby(self.system).transform("nunique")
+            fixed = (different == 1).to_numpy()
+        enough = context_units(self.context_group) is not None
+        contexts = self.context_group if enough else self.context
+        return crossed_units(contexts, self.text_id, fixed)
 
 
 def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
@@ -82,6 +82,8 @@ def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
     texts = own.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in own.files))
+    if "system" in own.texts:
+        ratings = ratings.assign(system=own.texts["system"].to_numpy()[ratings["text"]])
     raters = rater_agreement(ratings) if ratings["rater"].any() else None
     return replace(rated, guessed=not scale, raters=raters)
 
@@ -92,46 +94,46 @@ def rated_of(
     """The rated rows of a table with ``text``, ``quality`` in [0, 1] and, as far as there are any,
     ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``. Raises
     FormatError: fewer than `FEWEST` different rated texts, or all are rated alike."""
-    own = texts[texts["quality"].notna()]
-    quality, same = own["quality"].to_numpy(np.float64), numbered(own["text"])
-    if (different := len(np.unique(same))) < FEWEST:
+    rows = texts[texts["quality"].notna()]
+    quality, text_id = rows["quality"].to_numpy(np.float64), numbered(rows["text"])
+    if (different := len(np.unique(text_id))) < FEWEST:
         message = f"{different} different rated texts are too few (by letters and digits alone)"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
     if np.ptp(quality) == 0:
         message = "all texts are rated alike, so there is nothing to predict"
         raise FormatError(message, path=path, remedy="take ratings that differ")
-    system = references = slots = None
-    if "system" in own:
-        number = np.unique(own["system"].astype(str), return_inverse=True)[1]
+    system = references = delexicalised = None
+    if "system" in rows:
+        number = np.unique(rows["system"].astype(str), return_inverse=True)[1]
         system = number if number.any() else None
-    if "references" in own:
-        listed = [json.loads(one) if isinstance(one, str) else one for one in own["references"]]
+    if "references" in rows:
+        listed = [json.loads(one) if isinstance(one, str) else one for one in rows["references"]]
         references = listed if any(listed) else None
-    _, answers = answers_of(own)
-    if (kind := kind_of(answers)) == TEXT:
-        context = group = numbered(answers, apart=True)
-        if "context_id" in own:
-            context = numbers(own["context_id"].astype(str), apart=True)
+    _, prompts = prompts_of(rows)
+    if (kind := kind_of(prompts)) == TEXT:
+        context = context_group = numbered(prompts, apart=True)
+        if "context_id" in rows:
+            context = numbers(rows["context_id"].astype(str), apart=True)
     else:
-        read = tokens_of(answers, own["text"].tolist(), kind)
-        slots = [" ".join(words) for _, words in read]
-        written = [mr.key(one, False, kind) if one.strip() else "" for one in answers]
+        tokens = tokens_of(prompts, rows["text"].tolist(), kind)
+        delexicalised = [" ".join(words) for _, words in tokens]
+        written = [mr.key(one, False, kind) if one.strip() else "" for one in prompts]
         context = numbers(written, apart=True)
-        group = numbers([unordered(triples) for triples, _ in read], apart=True)
-    known = any(map(str.strip, answers))
-    several = known and context.max() > 0
-    scores = [name for name in map(str, own) if name.startswith("score_")]
+        context_group = numbers([unordered(triples) for triples, _ in tokens], apart=True)
+    any_prompt = any(map(str.strip, prompts))
+    several = any_prompt and context.max() > 0
+    scores = [name for name in map(str, rows) if name.startswith("score_")]
     return Rated(
-        texts=own["text"].tolist(),
+        texts=rows["text"].tolist(),
         quality=quality,
-        same=same,
+        text_id=text_id,
         system=system,
-        answers=answers if known else None,
+        prompts=prompts if any_prompt else None,
         context=context if several else None,
-        group=group if several else None,
-        slots=slots,
+        context_group=context_group if several else None,
+        delexicalised=delexicalised,
         references=references,
-        scores={name: _near_one(own[name].to_numpy(np.float64)) for name in scores},
+        scores={name: _near_one(rows[name].to_numpy(np.float64)) for name in scores},
         scale=scale,
         rows=np.flatnonzero(texts["quality"].notna()) + 1,
     )
@@ -142,15 +144,15 @@ def _near_one(score: Array) -> Array:
     return np.ldexp(score, -np.frexp(np.fmax.reduce(np.abs(score), initial=0))[1])
 
 
-def answers_of(texts: pd.DataFrame) -> tuple[str, list[str]]:
+def prompts_of(texts: pd.DataFrame) -> tuple[str, list[str]]:
     """What each text answers, and its column: ``mr``, if that says anything, else ``context``."""
     for name in ("mr", "context"):
-        if name in texts and (found := texts[name].fillna("").astype(str)).str.strip().any():
-            return name, list(found)
+        if name in texts and texts[name].fillna("").astype(str).str.strip().any():
+            return name, list(texts[name].fillna("").astype(str))
     return "", [""] * len(texts)
 
 
-class Split(NamedTuple):
+class CvSplit(NamedTuple):
     """One way of leaving texts out: ``texts``, with equal ones in one fold, or ``systems`` or
     ``contexts``, with all texts of one in one fold."""
 
@@ -164,26 +166,26 @@ class Split(NamedTuple):
         return int(self.fold.max()) + 1
 
 
-def all_splits(rated: Rated, seed: int = 0, repeats: int = 1) -> dict[str, list[Split]]:
+def all_splits(rated: Rated, seed: int = 0, repeats: int = 1) -> dict[str, list[CvSplit]]:
     """The splits that the data allow: by texts, systems, contexts; with folds made anew up to
     ``repeats`` times, each time with other texts together: where each system is a fold, there is
     one way."""
-    found: dict[str, dict[bytes, Split]] = {}
+    splits: dict[str, dict[bytes, CvSplit]] = {}
     for repeat in range(max(1, min(repeats, TEXTS // len(rated)))):
         generator = np.random.default_rng([seed, repeat] if repeat else seed)
-        folds = {"texts": in_folds(rated.same, FOLDS, generator)}
+        folds = {"texts": in_folds(rated.text_id, FOLDS, generator)}
         if rated.system is not None and _parted(rated.system):
             systems = int(rated.system.max()) + 1
             few = systems <= MOST_SYSTEMS
             fold = np.arange(systems) if few else generator.permutation(systems) % FOLDS
             folds["systems"] = fold[rated.system]
-        if rated.group is not None and _parted(rated.group):
-            folds["contexts"] = in_folds(rated.group, FOLDS, generator)
+        if rated.context_group is not None and _parted(rated.context_group):
+            folds["contexts"] = in_folds(rated.context_group, FOLDS, generator)
         for name, fold in folds.items():
-            own = found.setdefault(name, {})
+            repeats_of = splits.setdefault(name, {})
             # the same for folds that differ in their numbers alone
-            own.setdefault(numbers(fold).tobytes(), Split(name, fold, len(own)))
-    return {name: list(own.values()) for name, own in found.items()}
+            repeats_of.setdefault(numbers(fold).tobytes(), CvSplit(name, fold, len(repeats_of)))
+    return {name: list(repeats_of.values()) for name, repeats_of in splits.items()}
 
 
 def _parted(group: Array) -> bool:

@@ -12,36 +12,47 @@ import pandas as pd
 from jinja2 import Template
 
 from refless import __version__
-from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison, learning_curve, strongest
-from refless.evaluation.predict import NETWORKS, TRIVIAL, Settings, label
+from refless.evaluation.evaluate import (
+    LEAST_COVERAGE,
+    LEVEL,
+    Comparison,
+    criterion,
+    learning_curve,
+    strongest,
+)
+from refless.evaluation.measures import FEWEST_SYSTEMS
+from refless.evaluation.predict import NETWORKS, TRIVIAL, ComparisonSettings, label
 from refless.evaluation.read import Rated
+from refless.statistics.bootstrap import FEWEST_CONTEXTS
 from refless.store.files import json_text, write_together
 
-FEW_SYSTEMS = 10
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 TABLES = ("comparison.csv", "predictions.csv", "learning_curve.csv")
 FILES = (*TABLES, "comparison.json", "report.html")
 SHOWN = [
     *("method", "pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
-    *("coverage", "ratings_saved", "reason"),
+    *("coverage", "ratings_saved", "ratings_saved_limit", "reason"),
 ]
 """Columns of the page."""
 DIGITS = "%.6g"
 """The last bits of a sum hang on the machine."""
 
 
-def verdict(found: Comparison, split: str) -> dict[Any, Any]:
-    """The row of the method with the greatest Pearson's r, of those that are not trivial and cover
-    half of the texts; with how many ``methods`` it is the best of, p ``corrected`` for them, and
-    whether it is ``shown`` to be ahead of the best trivial one; empty where there is none."""
-    own = found.table[found.table["split"] == split].dropna(subset="pearson")
-    tried = own[~own["method"].isin(TRIVIAL) & (own["coverage"] >= LEAST_COVERAGE)]
+def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
+    """The row of the method with the greatest correlation (`criterion`), of those that are not
+    trivial and cover half of the texts; with how many ``methods`` it is the best of, p
+    ``corrected`` for them, and whether it is ``shown`` to be ahead of the best trivial one; empty
+    where there is none."""
+    table, measure = comparison.table, criterion(split)
+    rows = table[table["split"] == split].dropna(subset=measure)
+    tried = rows[~rows["method"].isin(TRIVIAL) & (rows["coverage"] >= LEAST_COVERAGE)]
     if tried.empty:
         return {}
-    best = tried.nlargest(1, "pearson").iloc[0].to_dict()
+    best = tried.nlargest(1, measure).iloc[0].to_dict()
     corrected = min(1.0, best["p"] * len(tried))
-    shown = bool(corrected < LEVEL and best["difference"] > 0 and best["pearson_low"] > 0)
+    above = best["difference"] > 0 and best[f"{measure}_low"] > 0
+    shown = bool(corrected < LEVEL and above)
     return {**best, "methods": len(tried), "corrected": corrected, "shown": shown}
 
 
@@ -53,7 +64,7 @@ def answer(rated: Rated, found: Comparison) -> list[str]:
 def about(rated: Rated) -> Iterator[str]:
     """What was rated, and how far raters agree."""
     said = f"{len(rated):,} texts"
-    for number, what in ((rated.system, "systems"), (rated.group, "contexts")):
+    for number, what in ((rated.system, "systems"), (rated.context_group, "contexts")):
         if number is not None:
             many = len(np.unique(number))
             said += f", {many:,} {what if many > 1 else what[:-1]}"
@@ -62,45 +73,56 @@ def about(rated: Rated) -> Iterator[str]:
         said += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
     yield said
     if (raters := rated.raters) is not None:
-        said = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
-        if not np.isnan(raters.one):
-            said += f"; agreement of one rating {raters.one:.2f}, of their mean {raters.mean:.2f}"
-            said += f" (ICC); r can hardly be above {raters.most:.2f}"
-        said += f"; {raters.between:.0%} of the variance lies between raters"
-        yield said + (": --center-raters takes it off" if raters.between > BETWEEN else "")
+        sentence = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
+        if np.isnan(raters.one.value):
+            sentence += f"; only {raters.several} texts have two: too few to say how far they agree"
+        else:
+            one, mean = (
+                _interval(icc.value, icc.low, icc.high) for icc in (raters.one, raters.mean)
+            )
+            sentence += f"; agreement of one rating {one}, of their mean {mean} (ICC)"
+        sentence += f"; {raters.between:.0%} of the variance lies between raters"
+        yield sentence + (": --center-raters takes it off" if raters.between > BETWEEN else "")
 
 
 def _far(rated: Rated) -> str:
     """What lies at the ends of a scale that a few ratings decide."""
     low, high = np.quantile(rated.quality, [0.01, 0.99])
     if high < 0.5:
-        return f" (99% of ratings lie below {rated.in_unit(high):,.3g})"
-    return f" (99% of ratings lie above {rated.in_unit(low):,.3g})" if low > 0.5 else ""
+        return f" (99% of ratings lie below {rated.to_user_scale(high):,.3g})"
+    return f" (99% of ratings lie above {rated.to_user_scale(low):,.3g})" if low > 0.5 else ""
 
 
-def _said(found: Comparison, split: str) -> str:
-    own, rival = verdict(found, split), strongest(split, found.draws)
-    texts = f"({found.table['n'][0]:,} texts)"
-    if not own:
+def _said(comparison: Comparison, split: str) -> str:
+    best, rival = verdict(comparison, split), strongest(split, comparison.draws)
+    texts, measure = f"({comparison.table['n'][0]:,} texts)", criterion(split)
+    if not best:
         return f"new {split}: no method that covers half of the texts ranks them {texts}."
     trivial = "none above 0"
     if rival is not None:
-        trivial = f"{label(*rival[1:])} {found.draws[rival]['pearson'][0]:.2f}"
-    best = label(own["method"], own["kernel"])
-    said = f"new {split}: {best} r {_shown(own, 'pearson')}; best trivial: {trivial}"
-    if np.isnan(own["p"]):
-        return f"{said}; too few different texts for a test {texts}."
-    said += f"; difference {_shown(own, 'difference')}, p {own['p']:.2g}"
-    said += f", corrected for {own['methods']} methods {own['corrected']:.2g}"
-    if own["shown"]:
-        return f"{said}: shown {texts}."
-    why = "" if own["corrected"] >= LEVEL or own["pearson_low"] > 0 else ", for r may be 0"
-    return f"{said}: not shown{why} {texts}."
+        trivial = f"{label(*rival[1:])} {comparison.draws[rival][measure][0]:.2f}"
+    sentence = f"new {split}: {label(best['method'], best['kernel'])} r {_shown(best, measure)}"
+    if split == "systems":
+        sentence += f", the mean within {best['systems']:.0f} systems"
+    sentence += f"; best trivial: {trivial}"
+    if np.isnan(best["p"]):
+        few = "systems" if split == "systems" and best["systems"] < FEWEST_SYSTEMS else "texts"
+        return f"{sentence}; too few different {few} for a test {texts}."
+    sentence += f"; difference {_shown(best, 'difference')}, p {best['p']:.2g}"
+    sentence += f", corrected for {best['methods']} methods {best['corrected']:.2g}"
+    if best["shown"]:
+        return f"{sentence}: shown {texts}."
+    close = best["corrected"] >= LEVEL or best[f"{measure}_low"] > 0
+    why = "" if close else ", for r may be 0"
+    return f"{sentence}: not shown{why} {texts}."
 
 
 def _shown(row: Mapping[str, float], name: str) -> str:
+    return _interval(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+
+
+def _interval(value: float, low: float, high: float) -> str:
     """``0.24 (0.10, 0.37)``."""
-    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
     return f"{value:.2f}" + ("" if np.isnan(low) else f" ({low:.2f}, {high:.2f})")
 
 
@@ -126,17 +148,19 @@ def warnings(rated: Rated, found: Comparison) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
     if found.unread:
         yield "; ".join(found.unread)
-    if rated.answers is None:
+    if rated.prompts is None:
         yield (
             "No column context or mr: texts that answer the same may be in training and in the"
             " test, which flatters every method."
         )
-    systems = 0 if rated.system is None else int(rated.system.max()) + 1
-    if 0 < systems < FEW_SYSTEMS:
-        yield f"The {systems} systems are not drawn anew: intervals say nothing of the next one."
+    contexts = 0 if rated.context_group is None else int(rated.context_group.max()) + 1
+    if 1 < contexts < FEWEST_CONTEXTS:
+        yield f"{contexts} contexts are too few to be resampled: intervals hold for these alone."
 
 
-def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder: Path) -> None:
+def write_comparison(
+    rated: Rated, found: Comparison, settings: ComparisonSettings, folder: Path
+) -> None:
     """Write `FILES`, or none of them. Raises OutputError: a file cannot be written."""
     from refless.report.figures import as_address, intervals_figure  # matplotlib takes a second
 
@@ -153,8 +177,10 @@ def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder
     }
     named = list(map(label, found.table["method"], found.table["kernel"]))
     table = found.table.assign(method=named)
-    picture = as_address(intervals_figure(table, found.order, [*TRIVIAL.values()]))
-    views = {name: _view(table[table["split"] == name]) for name in found.order}
+    parts = {name: _decisive(table[table["split"] == name], name) for name in found.order}
+    drawn = pd.concat(list(parts.values()))
+    picture = as_address(intervals_figure(drawn, found.order, [*TRIVIAL.values()]))
+    views = {name: _view(part) for name, part in parts.items()}
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
     files = {
         "comparison.json": json_text(record),
@@ -164,6 +190,12 @@ def write_comparison(rated: Rated, found: Comparison, settings: Settings, folder
     for name, table in zip(TABLES, tables, strict=True):
         files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
     write_together({folder / name: text for name, text in files.items()})
+
+
+def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:
+    """Rows whose ``pearson`` is the correlation that decides the split."""
+    ends = "", "_low", "_high"
+    return table.assign(**{f"pearson{end}": table[f"{criterion(split)}{end}"] for end in ends})
 
 
 def _view(table: pd.DataFrame) -> str:

@@ -2,7 +2,8 @@
 
 Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ import pandas as pd
 
 from refless.data.ratings import separate_items
 from refless.data.task import Task
-from refless.errors import StaleError
+from refless.errors import SettingError, StaleError
 from refless.evaluation.evaluate import COLUMNS as COMPARED
 from refless.evaluation.evaluate import compare
-from refless.evaluation.predict import NEIGHBORS, NETWORKS, Settings, by_networks
-from refless.evaluation.read import Rated, Split, all_splits, rated_of
+from refless.evaluation.predict import NEIGHBORS, NETWORKS, ComparisonSettings, by_networks
+from refless.evaluation.read import CvSplit, Rated, all_splits, rated_of
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
 from refless.models.rnn_qe.meaning import WORDS
@@ -26,23 +27,39 @@ Array = np.ndarray
 
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
-LEFT_OUT = "left_out"
-OWN = [name for name in COMPARED if name not in ("mse_of_mean", "reason")]
-COLUMNS = ["task", *OWN, "source", "reason", "pearson_draws"]
+LEFT_OUT, OTHER_FOLDS = "left_out", "other_folds"
+DRAWN = ("pearson", "pearson_by_system")
+"""Measures whose draws are kept."""
+MACHINE = "_machine"
+"""What the name of a split ends in where the texts are of machines alone."""
+WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
+COLUMNS = ["dataset", *WITHIN, "provenance", "reason", *(f"{name}_draws" for name in DRAWN)]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
-def rated_task(task: Task) -> Rated:
-    """The texts of a data set, each system's outputs its own."""
-    return rated_of(separate_items(task.texts, task.ratings))
+def rated_task(dataset: Task, human_systems: Sequence[str] = (), machines: bool = False) -> Rated:
+    """The texts of a data set, each system's outputs its own, and which of them people wrote; or
+    those of ``machines`` alone. Raises FormatError: too few rated texts. Raises SettingError: no
+    system is called so."""
+    texts = separate_items(dataset.texts, dataset.ratings)
+    if not human_systems:
+        return rated_of(texts)
+    writers, people = texts["system"].astype(str).str.split("+"), set(human_systems)
+    if unknown := people - set(writers.explode()):
+        message = f"no system of {dataset.name} is called {min(unknown)}"
+        raise SettingError(message, remedy="`human_systems` has names of its column system")
+    human = np.array([not people.isdisjoint(names) for names in writers])
+    if machines:
+        return rated_of(texts[~human])
+    return replace(rated_of(texts), human=human[texts["quality"].notna()])
 
 
-def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
+def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | None = None) -> None:
     """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
-    rated = rated_task(task)
+    rated = rated_task(dataset)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
-    splits = all_splits(rated, seed) if rated.answers is not None else {}
+    splits = all_splits(rated, seed) if rated.prompts is not None else {}
     for (split,) in splits.values():
         found = by_networks(rated, split, seed, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
@@ -57,13 +74,13 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     )
 
 
-def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
-    """What `write_networks` wrote, as `refless.evaluation.predict.Settings` wants it. Raises
-    FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned raises
-    StaleError for a split with other folds than those that the networks had."""
+def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
+    """What `write_networks` wrote, as `refless.evaluation.predict.ComparisonSettings` wants it.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned
+    raises StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content
 
-    def estimates(rated: Rated, split: Split) -> Array:
+    def estimates(rated: Rated, split: CvSplit) -> Array:
         own = table[table["split"] == split.name]
         if not np.array_equal(own["fold"], split.fold):
             raise StaleError(
@@ -78,54 +95,67 @@ def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
 
 def compare_task(
     path: str | Path,
-    task: Task,
+    dataset: Task,
     settings: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
     networks: str | Path | None = None,
     threads: int | None = None,
+    human_systems: Sequence[str] = (),
 ) -> None:
-    """Compare every method on one data set, and write its rows with the draws of Pearson's r, or a
-    word for why there are none: left out by the configuration, or not applicable to these texts.
+    """Compare every method on one data set, and write its rows with the draws of `DRAWN`, or a word
+    for why there are none: left out by the configuration, not applicable to these texts, or of
+    networks that were trained on other folds.
 
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options; a kernel that is not here is left out
     networks : file by `write_networks`; without one, RNN-QE is left out
-    Raises FormatError: too few rated texts.
+    human_systems : systems that are people; if any, the comparison is made on the texts of machines
+        as well, in splits that end in `MACHINE`
+    Raises FormatError: too few rated texts. Raises SettingError: as `rated_task`.
     """
-    left_out = [(NEIGHBORS, kernel) for kernel in settings["kernels"] if kernel not in options]
-    if networks is None:
-        left_out.append((NETWORKS, ""))
-    found = compare(
-        rated_task(task),
-        Settings(
-            **{**settings, "kernels": options},
-            left_out=dict.fromkeys(left_out, LEFT_OUT),
-            threads=threads,
-            networks=None if networks is None else read_networks(networks),
-        ),
+    kernels = [(NEIGHBORS, kernel) for kernel in settings["kernels"] if kernel not in options]
+    left_out = dict.fromkeys(kernels, LEFT_OUT)
+    whole = ComparisonSettings(
+        **{**settings, "kernels": options},
+        left_out=left_out if networks else {**left_out, (NETWORKS, ""): LEFT_OUT},
+        threads=threads,
+        networks=read_networks(networks) if networks else None,
     )
-    table = found.table.round(DIGITS)
-    told = table["reason"].isin(["", LEFT_OUT])
-    table["reason"] = table["reason"].where(told, "not_applicable")
-    keys = zip(table["split"], table["method"], table["kernel"], strict=True)
-    drawn = {key: packed(own["pearson"][1:]) for key, own in found.draws.items()}
-    table["pearson_draws"] = [drawn.get(key, "") for key in keys]
+    table = _rows(rated_task(dataset, human_systems), whole)
+    if human_systems:
+        why = OTHER_FOLDS if networks else LEFT_OUT
+        part = replace(whole, networks=None, left_out={**left_out, (NETWORKS, ""): why})
+        rows = _rows(rated_task(dataset, human_systems, machines=True), part)
+        table = pd.concat([table, rows.assign(split=rows["split"] + MACHINE)], ignore_index=True)
     origin = "" if networks is None else sealed.read_record(networks)["metadata"]["provenance"]
     sealed.write(path, table, {"networks": origin})
 
 
+def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
+    """The table of a comparison with the draws of each row."""
+    comparison = compare(rated, settings)
+    table = comparison.table.round(DIGITS)
+    words = table["reason"].isin(["", LEFT_OUT, OTHER_FOLDS])
+    table["reason"] = table["reason"].where(words, "not_applicable")
+    keys = zip(table["split"], table["method"], table["kernel"], strict=True)
+    rows = [comparison.draws.get(key, {}) for key in keys]
+    for name in DRAWN:
+        table[f"{name}_draws"] = [packed(row[name][1:]) if name in row else "" for row in rows]
+    return table
+
+
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Every row of every data set (`COLUMNS`), from ``<task>.csv`` by `compare_task`; one that is
-    not there has an empty row. Raises as `refless.store.sealed.read`."""
+    """Every row of every data set (`COLUMNS`), from ``<dataset>.csv`` by `compare_task`; one that
+    is not there has an empty row. Raises as `refless.store.sealed.read`."""
     found = {}
     for path in paths:
         file = sealed.read(path)
         # networks may be trained elsewhere, where the rest is computed here
         origin = {NETWORKS: file.metadata["networks"] or file.metadata["provenance"]}
-        source = file.content["method"].map(origin).fillna(file.metadata["provenance"])
+        provenance = file.content["method"].map(origin).fillna(file.metadata["provenance"])
         there = file.content["coverage"].notna()
-        found[Path(path).stem] = file.content.assign(source=source.where(there, ""))
-    nothing = pd.DataFrame([{"source": ""}])
-    parts = [found.get(task, nothing).assign(task=task) for task in tasks]
+        found[Path(path).stem] = file.content.assign(provenance=provenance.where(there, ""))
+    nothing = pd.DataFrame([{"provenance": ""}])
+    parts = [found.get(dataset, nothing).assign(dataset=dataset) for dataset in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     return with_types(table, COLUMNS)

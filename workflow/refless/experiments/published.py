@@ -13,10 +13,20 @@ import numpy as np
 import pandas as pd
 
 EQUAL, INSIDE, OUTSIDE, MISSING = "equal", "inside", "outside", "absent"
-WHOLE = {"n", "stand_in", "p_below_0.01"}
+WHOLE = {"n", "substitute_encoder", "p_below_0.01"}
 WORDS = {
-    *("task", "metric", "references", "contexts", "tokens", "rule", "kernel", "source", "reason"),
-    *("method", "split", "pearson_draws"),
+    *(
+        "dataset",
+        "metric",
+        "references",
+        "contexts",
+        "tokens",
+        "rule",
+        "kernel",
+        "provenance",
+        "reason",
+    ),
+    *("method", "split", "pearson_draws", "pearson_by_system_draws", "interval_for"),
 }
 """Columns of whole numbers, and of words, which may be empty, as published values may."""
 
@@ -69,17 +79,17 @@ def beside_paper(
     columns: list[str],
 ) -> pd.DataFrame:
     """The table of these columns, without ``paper_<column>`` for what is not printed: our rows, and
-    those that the paper alone has. Of each task (else of the whole table), rows of the paper come
-    first. ``published`` has the ``keys``, by which it names one of our rows.
+    those that the paper alone has. Of each data set (else of the whole table), rows of the paper
+    come first. ``published`` has the ``keys``, by which it names one of our rows.
     """
     printed = published[keys].astype(object)
     ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith("paper_")])
     whole = pd.concat([ours, printed.assign(reason="not_configured")]).drop_duplicates(keys)
     table = beside_published(whole, published, keys, list(published.columns.difference(keys)))
     by_us = table.merge(printed, "left", keys, indicator=True)["_merge"] == "left_only"
-    task = pd.factorize(table["task"])[0] if "task" in table else np.zeros(len(table))
+    dataset = pd.factorize(table["dataset"])[0] if "dataset" in table else np.zeros(len(table))
     columns = [c for c in columns if c in table]
-    return with_types(table.iloc[np.lexsort([by_us, task])], columns)
+    return with_types(table.iloc[np.lexsort([by_us, dataset])], columns)
 
 
 def with_types(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:

@@ -158,6 +158,9 @@ def group_sums(
     if len(taus) == 0 or (np.diff(taus) < 0).any():
         raise KernelError(f"taus are {taus.tolist()}", remedy="give one or more, ascending")
     ways = [_whole("groups", way, index.size) for way in groups]
+    if any(way.max(initial=-1) >= index.size for way in ways):
+        message = f"groups: a number is not below {index.size}, that of the training texts"
+        raise KernelError(message, remedy="number groups from 0, without gaps")
     if not ways:
         raise KernelError("no way of grouping the training texts", remedy="give one or more")
     ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
@@ -271,7 +274,8 @@ def _one_a_text(name: str, values: Numbers, n: int, dtype: type = np.float64) ->
 def _whole(name: str, values: Numbers, n: int) -> Array:
     """Whole numbers from -1 on, one for each of n texts."""
     array = np.asarray(values)
-    if array.size and (array.dtype.kind not in "iu" or array.min() < -1):
+    whole = array.size == 0 or array.dtype.kind in "iu"
+    if not whole or array.min(initial=0) < -1 or array.max(initial=0) > np.iinfo(np.int64).max:
         raise KernelError(f"{name}: not all are whole numbers from -1", remedy="-1 is for none")
     return _one_a_text(name, array, n, np.int64)
 

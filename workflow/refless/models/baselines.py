@@ -123,8 +123,8 @@ class RidgeTfidf:
         with threadpool_limits(1):
             self._tfidf = TfidfTransformer().fit(counts)
             weights = self._tfidf.transform(counts)
-            self.alpha_ = self._chosen_alpha(weights, values, groups or list(range(len(texts))))
-            self._model = _regression(self.alpha_, EXACT).fit(weights, values)
+            self.alpha_ = chosen_penalty(weights, values, groups, self.alphas)
+            self._model = ridge_regression(self.alpha_, EXACT).fit(weights, values)
         return self
 
     def predict(self, texts: Any) -> Array:
@@ -133,22 +133,29 @@ class RidgeTfidf:
         counts = self._ngrams.of(texts)[:, self._known]
         return np.asarray(self._model.predict(self._tfidf.transform(counts)), np.float64)
 
-    def _chosen_alpha(self, weights: Any, quality: Array, groups: Sequence[object]) -> float:
-        from sklearn.model_selection import GroupKFold
 
-        group, names = pd.factorize(np.array([*map(str, groups)], object), sort=True)
-        if len(names) < 2 or len(self.alphas) == 1:
-            return self.alphas[-1]
-        folds = GroupKFold(min(FOLDS, len(names))).split(weights, groups=group)
-        error, each = np.zeros(len(self.alphas)), _regression(self.alphas, NEAR)
-        for training, rest in islice(folds, 1 if len(groups) > MANY else None):
-            columns = np.tile(quality[training, None], len(self.alphas))
-            found = each.fit(weights[training], columns).predict(weights[rest])
-            error += ((found - quality[rest, None]) ** 2).sum(axis=0)
-        return self.alphas[int(np.argmin(error))]
+def chosen_penalty(
+    design: Any, quality: Array, groups: Sequence[object] | None, penalties: Sequence[float]
+) -> float:
+    """The penalty of ridge regression with the least squared error on `FOLDS` of the training
+    examples, of whole groups (None: of single examples), from `MANY` examples on on one of them;
+    the strongest where there are fewer than two groups."""
+    from sklearn.model_selection import GroupKFold
+
+    labels = range(len(quality)) if groups is None else groups
+    group, names = pd.factorize(np.array([*map(str, labels)], object), sort=True)
+    if len(names) < 2 or len(penalties) == 1:
+        return penalties[-1]
+    folds = GroupKFold(min(FOLDS, len(names))).split(group, groups=group)
+    errors, regression = np.zeros(len(penalties)), ridge_regression(list(penalties), NEAR)
+    for training, rest in islice(folds, 1 if len(quality) > MANY else None):
+        columns = np.tile(quality[training, None], len(penalties))
+        estimates = regression.fit(design[training], columns).predict(design[rest])
+        errors += ((estimates - quality[rest, None]) ** 2).sum(axis=0)
+    return penalties[int(np.argmin(errors))]
 
 
-def _regression(alpha: float | list[float], tolerance: float) -> Any:
+def ridge_regression(alpha: float | list[float], tolerance: float) -> Any:
     """With one penalty, or one for each column of qualities."""
     from sklearn.linear_model import Ridge
 

@@ -117,12 +117,12 @@ def threshold_figure(
 ) -> Figure:
     """Two panels, a on the left and b on the right: figures 2 and 3.
 
-    curves : the columns task, threshold, value and ``column``
+    curves : the columns dataset, threshold, value and ``column``
     looks : how tasks are shown
     column : ``spearman`` or ``coverage``
     defaults : the default of ``a`` and of ``b``, marked by a thin line
-    human : by task with annotators, the average one: see `Humans`; both are thin lines
-    published : by task, the paper's value at the defaults, drawn hollow
+    human : by data set with annotators, the average one: see `Humans`; both are thin lines
+    published : by data set, the paper's value at the defaults, drawn hollow
     """
     if curves.empty:
         return empty_figure()
@@ -130,10 +130,10 @@ def threshold_figure(
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2), sharey=True)
     for ax, (threshold, label) in zip(axes, THRESHOLDS.items(), strict=True):
         panel = curves[curves["threshold"] == threshold]
-        for task, curve in panel.groupby("task", sort=False):
-            look = looks[str(task)]
+        for dataset, curve in panel.groupby("dataset", sort=False):
+            look = looks[str(dataset)]
             _line(ax, look, curve["value"], curve[column])
-            _hollow(ax, defaults[threshold], published.get(str(task)), look["colour"])
+            _hollow(ax, defaults[threshold], published.get(str(dataset)), look["colour"])
         ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
         ax.set_xlabel(label)
         ax.set_xlim(panel["value"].min(), panel["value"].max())
@@ -149,7 +149,7 @@ def data_size_figure(
 ) -> Figure:
     """Spearman and coverage over the number of rated texts, one standard deviation hatched.
 
-    curves : the columns task, size, subset, spearman and coverage
+    curves : the columns dataset, size, subset, spearman and coverage
     human : as for `threshold_figure`, in the panel of Spearman
     published : by panel, the paper's value on all texts
     """
@@ -158,8 +158,8 @@ def data_size_figure(
     style()
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
     for ax, column in zip(axes, ("spearman", "coverage"), strict=True):
-        for (task, curve), hatch in zip(curves.groupby("task", sort=False), cycle(HATCHES)):
-            look, grouped = looks[str(task)], curve.groupby("size")[column]
+        for (dataset, curve), hatch in zip(curves.groupby("dataset", sort=False), cycle(HATCHES)):
+            look, grouped = looks[str(dataset)], curve.groupby("size")[column]
             mean, spread = grouped.mean(), grouped.std(ddof=0)
             _line(ax, look, mean.index, mean)
             low, high = mean - spread, mean + spread
@@ -168,7 +168,7 @@ def data_size_figure(
             # hatched: colours laid over each other mix to another one
             band = {"facecolor": "none", "edgecolor": look["colour"], "alpha": 0.4, "lw": 0}
             ax.fill_between(mean.index, low, high, hatch=hatch, **band)
-            _hollow(ax, mean.index.max(), published[column].get(str(task)), look["colour"])
+            _hollow(ax, mean.index.max(), published[column].get(str(dataset)), look["colour"])
         ax.set_xlabel("rated texts")
         ax.set_ylabel(LABELS[column])
         _size_axis(ax, curves)
@@ -180,8 +180,8 @@ def _line(ax: Axes, look: Mapping[str, Any], x: Any, y: Any) -> None:
 
 
 def _size_axis(ax: Axes, curves: pd.DataFrame) -> None:
-    """Sizes from 0, or as powers of ten where one task has ten times the texts of another."""
-    largest = curves.groupby("task")["size"].max()
+    """Sizes from 0, or as powers of ten where one data set has ten times the texts of another."""
+    largest = curves.groupby("dataset")["size"].max()
     if largest.max() < 10 * largest.min():
         ax.set_xlim(left=0)
         return
@@ -198,13 +198,13 @@ def _with_annotators(
     human: Humans,
     published: Mapping[str, float],
 ) -> Figure:
-    """Each task's average annotator as two lines, with and without the own label; and a legend
+    """Each data set's average annotator as two lines, with and without the own label; and a legend
     below the panels: curves by colour, what else is drawn in grey."""
-    human = {task: both for task, both in human.items() if task in set(curves["task"])}
+    human = {dataset: both for dataset, both in human.items() if dataset in set(curves["dataset"])}
     for ax in axes:
-        for task, both in human.items():
+        for dataset, both in human.items():
             for rho, dashes in zip(both, (OTHERS, ALL), strict=True):
-                ax.axhline(rho, color=looks[task]["colour"], ls=dashes, lw=0.9)
+                ax.axhline(rho, color=looks[dataset]["colour"], ls=dashes, lw=0.9)
     figure.tight_layout()
     handles, _ = axes[0].get_legend_handles_labels()
     for label, look, there in (

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from refless.report.figures import Looks, empty_figure, style
 
-COLUMNS = ["task", "split", "method", "kernel", "pearson"]
+COLUMNS = ["dataset", "split", "method", "kernel", "pearson"]
 
 
 def comparison_figure(table: pd.DataFrame, looks: Looks) -> Figure:
@@ -18,20 +18,20 @@ def comparison_figure(table: pd.DataFrame, looks: Looks) -> Figure:
     if table.empty:
         return empty_figure("nothing to draw: the table has the reason")
     style()
-    names = {task: look["name"] for task, look in looks.items()}
-    there = [task for task in looks if task in set(table["task"])]
+    names = {dataset: look["name"] for dataset, look in looks.items()}
+    there = [dataset for dataset in looks if dataset in set(table["dataset"])]
     labels = (table["method"] + " " + table["kernel"].fillna("")).str.strip()
     grid = sns.relplot(
-        table.assign(name=table["task"].map(names), label=labels),
+        table.assign(name=table["dataset"].map(names), label=labels),
         x="pearson",
         y="label",
         col="split",
         hue="name",
-        hue_order=[names[task] for task in there],
-        palette={names[task]: looks[task]["colour"] for task in there},
+        hue_order=[names[dataset] for dataset in there],
+        palette={names[dataset]: looks[dataset]["colour"] for dataset in there},
         style="name",
-        style_order=[names[task] for task in there],
-        markers={names[task]: looks[task]["marker"] for task in there},
+        style_order=[names[dataset] for dataset in there],
+        markers={names[dataset]: looks[dataset]["marker"] for dataset in there},
         height=3.8,
         aspect=0.75,
         s=34,

@@ -26,11 +26,11 @@ PANELS = {
 def delta_bleu_figure(points: pd.DataFrame, looks: Looks) -> Figure:
     """Figure 2 of ΔBLEU, a row a data set: Spearman's rho over threshold on w, unit size and order.
 
-    points : columns task, panel (threshold, unit or order), metric, references, unit, order and
+    points : columns dataset, panel (threshold, unit or order), metric, references, unit, order and
         spearman
     looks : how data sets are shown
     """
-    tasks = points["task"].unique()
+    tasks = points["dataset"].unique()
     if not len(tasks):
         return empty_figure("nothing to draw: table 2 of ΔBLEU has the reason")
     style()
@@ -38,12 +38,12 @@ def delta_bleu_figure(points: pd.DataFrame, looks: Looks) -> Figure:
     figure, axes = plt.subplots(
         *shape, figsize=size, squeeze=False, sharey="row", layout="constrained"
     )
-    for line, task in zip(axes, tasks, strict=True):
-        own = points[points["task"] == task]
+    for line, dataset in zip(axes, tasks, strict=True):
+        own = points[points["dataset"] == dataset]
         for ax, panel in zip(line, PANELS, strict=True):
             _metric_lines(ax, panel, own[own["panel"] == panel])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        line[0].set_ylabel(f"{looks[task]['name']}\nSpearman's $\\rho$")
+        line[0].set_ylabel(f"{looks[dataset]['name']}\nSpearman's $\\rho$")
         line[0].invert_xaxis()
         line[1].set_xscale("log")
         sizes = sorted(own.loc[own["panel"] == "unit", "unit"].unique())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from refless import __version__
+from refless.experiments.reproducibility.cells import MEASURED, kind_of
 from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
@@ -67,7 +68,8 @@ def make_report(
     papers: dict[str, list[Item]] = {}
     for item in items.values():
         papers.setdefault(item.entry.paper, []).append(item)
-    agreement = read_table(results / f"tables/{FRONT}.csv")["agreement"]
+    cells = read_table(results / f"tables/{FRONT}.csv")
+    agreement = cells["agreement"][cells["measure"].map(kind_of).isin(MEASURED)]
     html = page(
         papers=papers,
         front=front,
@@ -75,7 +77,9 @@ def make_report(
         claims=items[CLAIMS].parts if CLAIMS in items else [],
         counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
-            name: sum(record["metadata"]["source"].get(name, 0) for record in records.values())
+            name: sum(
+                record["metadata"]["provenance_counts"].get(name, 0) for record in records.values()
+            )
             for name in SOURCES
         },
     )
@@ -85,7 +89,7 @@ def make_report(
         "data": {Path(path).parent.name: read_record(path)["metadata"]["raw"] for path in texts},
         "tables": {
             name: {"files": record["files"]}
-            | {key: record["metadata"][key] for key in ("rows", "source")}
+            | {key: record["metadata"][key] for key in ("rows", "provenance_counts")}
             for name, record in records.items()
         },
         "files": {"../report.html": hashlib.sha256(html.encode()).hexdigest()},

@@ -24,7 +24,7 @@ VERDICTS = {
     OUTSIDE: "it differs, and lies outside our interval or there is none",
     MISSING: "no value of ours",
 }
-GROUPS = ("task", "source_task")
+GROUPS = ("dataset", "source_dataset")
 """Columns of data sets: those with numbers stand first."""
 
 
@@ -64,9 +64,9 @@ def parts_of(entry: Entry, table: pd.DataFrame) -> list[Part]:
 
 def _with_numbers_first(table: pd.DataFrame) -> pd.DataFrame:
     group = next((name for name in GROUPS if name in table), None)
-    if group is None or "source" not in table:
+    if group is None or "provenance" not in table:
         return table
-    there = set(table.loc[table["source"].fillna("") != "", group])
+    there = set(table.loc[table["provenance"].fillna("") != "", group])
     return table.iloc[(~table[group].isin(there)).argsort(kind="stable")]
 
 
@@ -94,7 +94,7 @@ def _say_why(reason: Any, cells: list[Cell]) -> None:
 
 
 def _ours(table: pd.DataFrame) -> list[str]:
-    beside = ("source", "reason")
+    beside = ("provenance", "reason")
     return [c for c in map(str, table) if c not in beside and not c.startswith("paper_")]
 
 

@@ -29,7 +29,7 @@ def publish(
     """Write one table in all its forms.
 
     name : its entry in the catalogue
-    table : its column ``source`` (empty where a row has no numbers) is for all tables the same;
+    table : its column ``provenance`` (empty where a row has no numbers) is for all tables the same;
         ``note``, where there is one, is a sentence or empty; columns ``*_draws`` have the draws of
         a bootstrap (by `refless.statistics.bootstrap.packed`), for the record
     folder : where the files go
@@ -49,13 +49,13 @@ def publish(
         aside = aside.join(intervals.reset_index(drop=True))
     caption = entry.caption.format(**(facts or {}))
     page = markdown_page(entry, table, caption)
-    counts = table["source"].replace("", "absent").value_counts().sort_index()
-    reasons = table.loc[table["source"] == "", "reason"].str.split().str[0].value_counts()
+    counts = table["provenance"].replace("", "absent").value_counts().sort_index()
+    reasons = table.loc[table["provenance"] == "", "reason"].str.split().str[0].value_counts()
     metadata = {
         "title": entry.title,
         "caption": caption,
         "rows": len(table),
-        "source": {str(origin): int(n) for origin, n in counts.items()},
+        "provenance_counts": {str(origin): int(n) for origin, n in counts.items()},
         # of each row without numbers the first word
         "reason": {str(word): int(n) for word, n in reasons.sort_index().items()},
         "aside": aside.astype(object).where(aside.notna(), None).to_dict("list"),
@@ -83,13 +83,13 @@ def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> p
     reasons = []
     for row in table.to_dict("records"):
         own = row.get("reason", "")
-        if not row["source"] and not own:
+        if not row["provenance"] and not own:
             found = [one["code"] for one in missing if _is_about(one["of"], row)]
             # the numbers at hand were made for fewer kernels than are asked for
             own = " ".join(dict.fromkeys(found)) or "not_made"
         reasons.append(own)
     table = table.reset_index(drop=True).drop(columns="reason", errors="ignore")
-    table.insert(list(table).index("source") + 1, "reason", reasons)
+    table.insert(list(table).index("provenance") + 1, "reason", reasons)
     return table
 
 

@@ -16,7 +16,7 @@ from refless.errors import SettingError
 from refless.models.rnn_qe.names import NAMES
 from refless.settings._base import Name, OwnPath, Section, Seed
 from refless.settings.data import DataSet
-from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
+from refless.settings.papers import BleuNeighbors, Bootstrap, Comparison, DeltaBleu, RnnQe
 
 __all__ = ["Settings", "read_settings", "typed"]
 
@@ -24,6 +24,14 @@ __all__ = ["Settings", "read_settings", "typed"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 LINES = ("-.", "--", "-", ":")
 MARKERS = ("s", "^", "o", "D", "v", "P", "X")
+RENAMED = {
+    "delta_bleu.unit": "contexts_per_unit",
+    "delta_bleu.units": "figure_unit_sizes",
+    "delta_bleu.times": "assignments_per_draw",
+    "bleu_neighbors.draws": "bootstrap.draws",
+    "bleu_neighbors.seed": "bootstrap.seed",
+}
+"""Section and former name of a setting -> its name."""
 
 
 class KernelOptions(Section):
@@ -54,6 +62,7 @@ class Settings(Section):
     kernel_options: dict[str, KernelOptions] = Field(
         default={}, alias="kernels", description="Options of single kernels, by the kernel's name."
     )
+    bootstrap: Bootstrap
     bleu_neighbors: BleuNeighbors
     delta_bleu: DeltaBleu
     rnn_qe: RnnQe
@@ -63,11 +72,13 @@ class Settings(Section):
 
     def tasks(self, experiment: str) -> list[str]:
         """The data sets that take part in an experiment, in order."""
-        return [task for task in self.data if getattr(self.data[task].experiments, experiment)]
+        return [
+            dataset for dataset in self.data if getattr(self.data[dataset].experiments, experiment)
+        ]
 
-    def needs_ratings(self, task: str) -> list[str]:
+    def needs_ratings(self, dataset: str) -> list[str]:
         """The experiments that a data set takes part in with its ratings."""
-        own = self.data[task].experiments
+        own = self.data[dataset].experiments
         found = [name for name, experiment in own if experiment]
         if own.rnn_qe and own.rnn_qe.role != "rated":
             found.remove("rnn_qe")
@@ -93,14 +104,14 @@ class Settings(Section):
     def looks(self) -> dict[str, dict[str, str]]:
         """Task -> how tables and figures show it; a line and a marker by its place."""
         return {
-            task: {
-                "name": entry.name or task.replace("_", " "),
+            dataset: {
+                "name": entry.name or dataset.replace("_", " "),
                 "published": entry.published,
                 "colour": entry.colour or COLOURS[k % len(COLOURS)],
                 "line": LINES[k % len(LINES)],
                 "marker": MARKERS[k % len(MARKERS)],
             }
-            for k, (task, entry) in enumerate(self.data.items())
+            for k, (dataset, entry) in enumerate(self.data.items())
         }
 
     def trained_now(self) -> list[str]:
@@ -114,9 +125,9 @@ class Settings(Section):
     @model_validator(mode="after")
     def _kernels_exist(self) -> "Settings":
         known = {*self.kernels(), *self.comparison.kernels}
-        for task, entry in self.data.items():
+        for dataset, entry in self.data.items():
             if other := set(entry.skip_kernels) - known:
-                raise ValueError(f"data.{task}.skip_kernels: no model has {min(other)}")
+                raise ValueError(f"data.{dataset}.skip_kernels: no model has {min(other)}")
         for kernel in self.kernel_options:
             if kernel not in self.kernels() or not kernel.startswith("bertscore."):
                 raise ValueError(f"kernels.{kernel}: no model has such a kernel of BERTScore")
@@ -148,8 +159,12 @@ def typed(value: Any) -> Any:
     return value
 
 
-def unknown(name: str) -> str:
-    """What is said of a setting that there is not, with the nearest name of one that there is."""
+def unknown(path: str) -> str:
+    """What is said of a setting that there is not: its new name, or the nearest of one that there
+    is."""
+    section, _, name = path.rpartition(".")
+    if new := RENAMED.get(f"{section.rpartition('.')[2]}.{name}"):
+        return f"unknown; it is now {new}"
     sections: list[type[Section]] = [*Section.__subclasses__(), Settings]
     names = {field.alias or key for one in sections for key, field in one.model_fields.items()}
     near = get_close_matches(name, sorted(names), 1)
@@ -167,7 +182,7 @@ def read_settings(raw: Mapping[str, Any]) -> Settings:
             path = ".".join(map(str, fault["loc"]))
             told = fault["msg"].removeprefix("Value error, ")
             if fault["type"] == "extra_forbidden":
-                told = unknown(str(fault["loc"][-1]))
+                told = unknown(path)
             if path and fault["type"] != "missing":
                 told += f" (it is {str(fault['input'])[:60]})"
             lines.append(f"{path}: {told}")

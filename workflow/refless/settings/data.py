@@ -15,12 +15,25 @@ class Plain(Section):
     """An experiment that needs to know nothing more."""
 
 
+class InComparison(Section):
+    """The table `comparison`."""
+
+    human_systems: list[str] = Field(
+        [],
+        description="Systems that are people: the texts of the others are compared alone, too.",
+    )
+
+
 class InDeltaBleu(Section):
     """Table 2 and figure 2 of ΔBLEU: several systems answer the same contexts."""
 
-    unit: Count = Field(description="Contexts in one observation (M); the paper's are 100.")
-    units: Several[Count] = Field(description="The numbers of contexts in panel B of figure 2.")
-    times: Count = Field(
+    contexts_per_unit: Count = Field(
+        description="Contexts in one observation (M); the paper's are 100."
+    )
+    figure_unit_sizes: Several[Count] = Field(
+        description="The numbers of contexts in a unit in panel B of figure 2."
+    )
+    assignments_per_draw: Count = Field(
         4,
         description="Assignments in each draw of the bootstrap; more where systems are few.",
     )
@@ -32,7 +45,7 @@ class InRnnQe(Section):
     role: Literal["rated", "references"] = Field(
         description="`rated`: what is estimated (one data set); `references`: of the same MRs."
     )
-    domain: str = Field("", description="Of what is rated: the value of `dataset` of table 4.")
+    domain: str = Field("", description="Of what is rated: the value of `domain` of table 4.")
     system: str = Field("", description="Of what is rated: the system of table 5.")
 
     @model_validator(mode="after")
@@ -54,7 +67,7 @@ class Experiments(Section):
     essays: Plain | None = Field(
         default=None, description="Table 3 of BLEU Neighbors; one data set: `{}`."
     )
-    comparison: Plain | None = Field(default=None, description="The table `comparison`: `{}`.")
+    comparison: InComparison | None = Field(default=None, description="The table `comparison`.")
     rnn_qe: InRnnQe | None = Field(default=None, description="RNN quality estimation.")
 
 

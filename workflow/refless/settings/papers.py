@@ -41,6 +41,13 @@ class Model(Section):
         return self
 
 
+class Bootstrap(Section):
+    """The 95% intervals of BLEU Neighbors and of RNN quality estimation."""
+
+    draws: Draws = Field(description="Draws over contexts or texts; of RNN-QE, over MRs.")
+    seed: Seed = Field(description="Seed of the draws, and of the random subsets of figure 4.")
+
+
 class BleuNeighbors(Section):
     """BLEU Neighbors (Ethayarajh and Sadigh, 2020)."""
 
@@ -49,10 +56,6 @@ class BleuNeighbors(Section):
     )
     min_neighbors: Count = Field(description="a: fewest neighbors that carry an estimate.")
     max_share: Tau = Field(description="b: most neighbors, as a share of the training set.")
-    draws: Draws = Field(
-        description="Draws of the bootstrap over contexts, or over texts; RNN-QE's, too."
-    )
-    seed: Seed = Field(description="Seed of the draws.")
 
     @field_validator("models")
     @classmethod

@@ -4,7 +4,14 @@ Arrays are float64, one number a candidate; NaN marks a candidate without a pred
 """
 # ruff: noqa: F401
 
-from refless.statistics.bootstrap import Estimate, draw_blocks, draw_weights, drawn_whole, interval
+from refless.statistics.bootstrap import (
+    Estimate,
+    ResamplingUnits,
+    context_units,
+    draw_blocks,
+    draw_weights,
+    interval,
+)
 from refless.statistics.correlation import ratings_saved, spearman_rows, williams
 from refless.statistics.evaluation import agreement, evaluate
 from refless.statistics.humans import covered_errors, human_rows

@@ -19,9 +19,11 @@ BLOCK = 1 << 21
 """Weights that a bootstrap holds at a time."""
 KEPT = 1 << 26
 """Weights up to which all draws are kept for the next row of a table: 128 MB."""
+FEWEST_CONTEXTS, FEWEST_TEXTS = 10, 30
+"""Contexts from which on they are resampled, with Student's t below `ENOUGH_UNITS`; different texts
+without which there is no interval."""
 ENOUGH_UNITS = 30
-"""Fewer of them are too few to be drawn: of 20, chance lies outside of the interval in a fifth of
-data sets, of 30 in 7%."""
+"""Resampled units from which on percentiles of draws need no correction."""
 TAIL = 0.025
 """Share of the draws beyond either end of an interval."""
 
@@ -37,11 +39,20 @@ class Estimate:
     draws: Array | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, value: float, draws: Array) -> "Estimate":
-        """With the interval of its draws."""
-        return cls(float(value), *interval(draws), draws)
+    def of(cls, value: float, draws: Array, tests: int = 1) -> "Estimate":
+        """With the interval of its draws, as by `interval`."""
+        return cls(float(value), *interval(draws, tests), draws)
 
-    def less(self, other: "Estimate") -> "Estimate":
+    def widened(self, factor: float, lowest: float, highest: float) -> "Estimate":
+        """With draws that spread ``factor`` times as far (see `widened`), inside the range of what
+        is estimated; a correlation's is from -1 to 1."""
+        if self.draws is None or factor == 1:
+            return self
+        correlation = (lowest, highest) == (-1, 1)
+        draws = widened(self.value, self.draws, factor, bound=1 if correlation else np.inf)
+        return Estimate.of(self.value, np.clip(draws, lowest, highest))
+
+    def __sub__(self, other: "Estimate") -> "Estimate":
         """The difference, on the draws that both have; NaN ends where one has none."""
         value = self.value - other.value
         if self.draws is None or other.draws is None:
@@ -72,66 +83,163 @@ def bootstrap(statistic: Callable[[Array], Array], blocks: Iterable[Array]) -> A
     return np.concatenate([statistic(weights) for weights in blocks], axis=-1)
 
 
-def interval(draws: Array) -> tuple[float, float]:
+def interval(draws: Array, tests: int = 1) -> tuple[float, float]:
     """95% percentile interval of bootstrap draws; NaN where more than `TAIL` of them have no value,
-    as a rho that one candidate decides has none in each draw that misses this one."""
+    as a rho that one candidate decides has none in each draw that misses this one.
+
+    tests : estimates of which this is the best: all their intervals hold together (Bonferroni)
+    """
     there = draws[~np.isnan(draws)]
     if len(there) == 0 or len(draws) - len(there) > TAIL * len(draws):
         return float("nan"), float("nan")
-    low, high = np.quantile(there, [TAIL, 1 - TAIL])
+    low, high = np.quantile(there, [TAIL / tests, 1 - TAIL / tests])
     return float(low), float(high)
 
 
-def drawn_whole(unit: Array | None) -> Array | None:
-    """The unit of each candidate, int64 (candidates,), if there are `ENOUGH_UNITS`, else None."""
-    return None if unit is None or len(np.unique(unit)) < ENOUGH_UNITS else unit
+def context_units(context: Array | None, fewest: int = FEWEST_CONTEXTS) -> Array | None:
+    """The context of each candidate, int64 (candidates,), if there are enough, else None."""
+    return None if context is None or len(np.unique(context)) < fewest else context
 
 
-def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) -> Array:
-    """What is drawn of candidates some of which may be the same text: the unit, if there are
-    `ENOUGH_UNITS`, else the text, by their numbers, int64 (candidates,); where texts are of several
-    units, both, (candidates, 2), from 1 on. There, 0 is what is not drawn, since the other is: a
-    text of one unit alone, and a unit of one text alone that is of several. Texts that ``stays``
-    names, bool (candidates,), are not drawn beside units.
+def few_units_factor(number: int) -> float:
+    """How much wider than percentiles of draws an interval of a few units is: their quantile of
+    Student's t over that of a normal distribution, and the bias of a variance of few."""
+    if number >= ENOUGH_UNITS:
+        return 1.0
+    if number < 2:
+        return float("nan")
+    return t_quantile(number - 1) / t_quantile(np.inf) * (number / (number - 1)) ** 0.5
+
+
+@dataclass(frozen=True)
+class ResamplingUnits:
+    """What a bootstrap resamples whole: units such as contexts, each with all its candidates; and
+    beside them texts that stand in several units, where a candidate counts as often as its unit
+    times its text.
+
+    primary, crossed : of each candidate, int64 (candidates,); where both are there, -1 is what is
+        not resampled, since the other is
     """
-    whole = drawn_whole(unit)
-    if whole is None:
-        return text
-    moves = np.ones(len(text), bool) if stays is None else ~stays
-    pairs = np.unique(np.stack([whole, text, moves]), axis=1)
+
+    primary: Array
+    crossed: Array | None = None
+
+    @property
+    def number(self) -> int:
+        """Of units; a text that is resampled in place of its contexts is one."""
+        primary = len(np.unique(self.primary[self.primary >= 0]))
+        if self.crossed is None:
+            return primary
+        return primary + len(np.unique(self.crossed[self.primary < 0]))
+
+    @property
+    def t_factor(self) -> float:
+        """By `few_units_factor`."""
+        return few_units_factor(self.number)
+
+    def distinct(self) -> tuple["ResamplingUnits", Array]:
+        """Each combination once, and which one each candidate has, int64 (candidates,)."""
+        sides = [self.primary] if self.crossed is None else [self.primary, self.crossed]
+        rows, inverse = np.unique(np.stack(sides), axis=1, return_inverse=True)
+        return ResamplingUnits(*rows), inverse.reshape(-1)
+
+
+def crossed_units(
+    context: Array | None, text: Array, fixed: Array | None = None
+) -> ResamplingUnits:
+    """What is resampled of candidates some of which are the same text: contexts, if there are
+    enough, else texts; where a text stands in several contexts, both.
+
+    context, text : their numbers, int64 (candidates,)
+    fixed : bool (candidates,), texts that are not resampled beside contexts
+    """
+    units = context_units(context)
+    if units is None:
+        return ResamplingUnits(text)
+    moves = np.ones(len(text), bool) if fixed is None else ~fixed
+    pairs = np.unique(np.stack([units, text, moves]), axis=1)
     crossing = moves & (np.bincount(pairs[1], pairs[2])[text] > 1)
-    inside = crossing & (np.bincount(pairs[0])[whole] == 1)
+    inside = crossing & (np.bincount(pairs[0])[units] == 1)
     if inside.all():
-        return text
+        return ResamplingUnits(text)
     if not crossing.any():
-        return whole
-    found = np.zeros((len(text), 2), np.int64)
-    for column, own, there in ((0, whole, ~inside), (1, text, crossing)):
-        found[there, column] = 1 + np.unique(own[there], return_inverse=True)[1]
-    return found
+        return ResamplingUnits(units)
+    sides = np.full((2, len(text)), -1, np.int64)
+    for side, values, resampled in ((0, units, ~inside), (1, text, crossing)):
+        sides[side, resampled] = np.unique(values[resampled], return_inverse=True)[1]
+    return ResamplingUnits(*sides)
 
 
-def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
+def t_quantile(freedom: float) -> float:
+    """The quantile of Student's t at the upper end of a 95% interval."""
+    from scipy.special import ndtri, stdtrit
+
+    return float(ndtri(1 - TAIL) if np.isinf(freedom) else stdtrit(freedom, 1 - TAIL))
+
+
+def widened(value: float, draws: Array, factor: float, bound: float = np.inf) -> Array:
+    """Draws of an estimate, centred on it, with ``factor`` times their spread.
+
+    bound : 1 for a correlation, which is spread on Fisher's scale, artanh, so that it stays inside;
+        inf for any other number
+    """
+    if factor == 1 or np.isnan(draws).all():
+        return draws
+    if np.isinf(bound):
+        return value + factor * (draws - np.nanmean(draws))
+    edge = 1 - 1e-12
+    scaled = np.arctanh(np.clip(draws, -edge, edge))
+    return np.tanh(widened(np.arctanh(np.clip(value, -edge, edge)), scaled, factor))
+
+
+def training_factor(training_share: float) -> float:
+    """How much the standard error of a cross-validated estimate exceeds that of fixed predictions,
+    since the method would have learned something else from other training examples.
+
+    training_share : training examples of a fold over all candidates that are estimated
+
+    Source: Nadeau and Bengio (2003), "Inference for the generalization error", equation 8 and
+    section 5: a variance of (1 / J + n2 / n1) s^2 over J folds with n1 training examples and n2
+    candidates, where fixed predictions have s^2 / J.
+    """
+    return float((1 + 1 / training_share) ** 0.5)
+
+
+def t_draws(values: Array, draws: int, seed: int) -> Array:
+    """Draws of the mean of a few values (values,), shape (draws,): their quantiles are those of the
+    t interval, and differences of draws of one seed are those of paired values."""
+    few, generator = len(values), np.random.default_rng([seed, 3])
+    normal = generator.standard_normal((draws, few)) @ (values - values.mean())
+    spread = np.sqrt(few * generator.chisquare(few - 1, draws))
+    return np.asarray(values.mean() + normal / spread)
+
+
+def draw_blocks(units: int | Array | ResamplingUnits, draws: int, seed: int) -> Iterator[Array]:
     """Yield weights (draws, candidates), a block of `BLOCK` numbers, or one row, at a time.
 
-    ``of`` is the number of candidates; or the unit of each candidate (0, 1, ...), int64
-    (candidates,), which is then drawn with all of them; or unit and text by `drawn_together`: a
-    candidate counts as often as its unit times its text.
+    ``units`` is the number of candidates, each resampled by itself; or the unit of each (0, 1,
+    ...), int64 (candidates,); or both units and texts.
     """
-    columns = np.atleast_2d(np.arange(of) if isinstance(of, int | np.integer) else of.T)
-    if both := len(columns) == 2:
-        columns = np.where(columns > 0, columns + np.array([[0], [columns[0].max()]]), 0)
-    n = int(columns.max()) + (not both)
+    if isinstance(units, int | np.integer):
+        units = np.arange(units)
+    if not isinstance(units, ResamplingUnits):
+        units = ResamplingUnits(units)
+    sides, crossed = [units.primary], units.crossed is not None
+    n = int(units.primary.max()) + 1
+    if units.crossed is not None:  # what is not resampled counts once
+        sides = [units.primary + 1, np.where(units.crossed < 0, 0, units.crossed + 1 + n)]
+        n += int(units.crossed.max()) + 1
     kept = n * draws <= KEPT
-    for block in [draw_weights(n, draws, seed, both)] if kept else _draw(n, draws, seed, both):
-        step = max(1, BLOCK // columns.shape[1])
+    weights = [draw_weights(n, draws, seed, crossed)] if kept else _draw(n, draws, seed, crossed)
+    for block in weights:
+        step = max(1, BLOCK // len(units.primary))
         for start in range(0, len(block), step):
             rows = block[start : start + step]
-            if both:  # what is not drawn counts once
+            if crossed:
                 rows = np.insert(rows, 0, 1, axis=1)
-                yield rows[:, columns[0]] * rows[:, columns[1]]
+                yield rows[:, sides[0]] * rows[:, sides[1]]
             else:
-                yield rows[:, columns[0]]
+                yield rows[:, sides[0]]
 
 
 @lru_cache(maxsize=4)

@@ -145,11 +145,14 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     return t, _two_sided(t, n - 3)
 
 
-def ratings_saved(pearson: float) -> float:
+def ratings_saved(pearson: float, rated: int = 0, unrated: int | None = None) -> float:
     """The share of ratings that predictions save, in [0, 1]; NaN where r is.
 
-    Mean quality, estimated from n ratings and predictions of very many texts, has the variance of
-    the ratings times (1 - r^2) / n. Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient
-    prediction-powered inference", example 1 and section 6.
+    Mean quality, estimated from n ratings and the predictions of N more texts, has the variance of
+    n ratings alone times 1 - r^2 N / (n + N); with ``unrated`` None, the limit of many.
+
+    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered inference",
+    example 1 and section 6.
     """
-    return max(pearson, 0.0) ** 2
+    share = 1.0 if unrated is None else unrated / (rated + unrated)
+    return max(pearson, 0.0) ** 2 * share

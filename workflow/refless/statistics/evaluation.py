@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.statistics.bootstrap import Estimate, bootstrap, draw_blocks
+from refless.statistics.bootstrap import (
+    Estimate,
+    bootstrap,
+    draw_blocks,
+    few_units_factor,
+    training_factor,
+)
 from refless.statistics.correlation import centred, spearman, weighted_mean, weighted_spearman
 
 Array = np.ndarray
@@ -24,7 +30,12 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(
-    prediction: Array, truth: Array, draws: int = 2000, seed: int = 0, units: Array | None = None
+    prediction: Array,
+    truth: Array,
+    draws: int = 2000,
+    seed: int = 0,
+    units: Array | None = None,
+    training_share: float | None = None,
 ) -> Evaluation:
     """MSE, Spearman's rho and coverage with 95% intervals over candidates or their units.
 
@@ -34,6 +45,8 @@ def evaluate(
     truth : shape (candidates,), the human quality
     draws, seed : of the bootstrap; every draw resamples all candidates, covered or not
     units : see `draw_blocks`
+    training_share : training examples of a prediction over candidates, as in `training_factor`;
+        None: intervals hold for these predictions
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
     """
@@ -54,8 +67,22 @@ def evaluate(
     drawn = draw_blocks(n if units is None else units, draws, seed)
     values = np.mean(errors), rho, covered.mean()
     pairs = zip(values, bootstrap(measures, drawn), strict=True)
-    mse, rhos, coverage = (Estimate.of(*own) for own in pairs)
-    return Evaluation(mse, rhos, coverage, p_value, n)
+    mse, rhos, coverage = (Estimate.of(*pair) for pair in pairs)
+    factor = spread_factor(units, training_share)
+    return Evaluation(
+        mse=mse.widened(factor, 0, np.inf),
+        spearman=rhos.widened(factor, -1, 1),
+        coverage=coverage.widened(factor, 0, 1),
+        p_value=p_value,
+        n=n,
+    )
+
+
+def spread_factor(units: Array | None, training_share: float | None) -> float:
+    """How much further than draws of fixed predictions an estimate spreads: other training examples
+    would have been learned from, and units may be few."""
+    learned = 1.0 if training_share is None else training_factor(training_share)
+    return learned * (1.0 if units is None else few_units_factor(len(np.unique(units))))
 
 
 def agreement(

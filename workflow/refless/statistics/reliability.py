@@ -8,46 +8,71 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from refless.statistics.bootstrap import Estimate, draw_weights
+
+Array = np.ndarray
+
+ENOUGH_TEXTS = 30
+"""Texts with two ratings or more, without which there is no correlation of raters."""
+
 
 class Raters(NamedTuple):
     """How far raters agree."""
 
     number: int  # of raters
     each: float  # mean number of ratings of a text
-    one: float  # ICC of one rating, and
-    mean: float  # of a text's mean; NaN where no text has two ratings
-    # about the greatest r: the root of the share that texts have in the variance of their means;
-    # levels of raters count as far as they are not the same for all texts
-    most: float
-    between: float  # share of the ratings' variance that lies between raters
+    several: int  # texts with two ratings or more
+    one: Estimate  # ICC(1,1), of one rating, and
+    mean: Estimate  # ICC(1,k), of a text's mean; NaN where fewer than `ENOUGH_TEXTS` have several
+    between: float  # share of the ratings' variance, within systems, that lies between raters
 
 
-def rater_agreement(ratings: pd.DataFrame) -> Raters:
-    """Of ratings with ``text``, ``rater`` and ``quality``."""
-    value, text, rater = ratings["quality"], ratings["text"], ratings["rater"]
-    between, inside = _variance(value, text)
-    centered, _ = _variance(value - value.groupby(rater).transform("mean"), text)
-    of_raters, rest = _variance(value, rater)
-    each, one = len(value) / text.nunique(), between / (between + inside)
-    most = max(0.0, *np.nan_to_num([between, centered])) / value.groupby(text).mean().var()
+def rater_agreement(ratings: pd.DataFrame, draws: int = 1000, seed: int = 0) -> Raters:
+    """Of ratings with ``text``, ``rater``, ``quality`` and, where it is known, ``system``;
+    intervals are from a bootstrap over texts."""
+    value, rater = ratings["quality"].to_numpy(np.float64), ratings["rater"]
+    text = pd.factorize(ratings["text"])[0]
+    each, several = len(value) / (text.max() + 1), int((np.bincount(text) > 1).sum())
+    one = mean = Estimate(float("nan"))
+    if several >= ENOUGH_TEXTS:
+        texts = int(text.max()) + 1
+        weights = np.concatenate([np.ones((1, texts), np.uint16), draw_weights(texts, draws, seed)])
+        r = _one_rating(*_variance(value, text, weights))
+        k = weights @ np.bincount(text) / weights.sum(axis=1)
+        of_mean = k * r / (1 + (k - 1) * r)
+        one, mean = Estimate.of(r[0], r[1:]), Estimate.of(of_mean[0], of_mean[1:])
+    within = value
+    if "system" in ratings:
+        within = value - ratings["quality"].groupby(ratings["system"]).transform("mean").to_numpy()
+    share = _one_rating(*_variance(within, pd.factorize(rater)[0]))
     return Raters(
         number=rater.nunique(),
         each=each,
+        several=several,
         one=one,
-        mean=each * one / (1 + (each - 1) * one),
-        most=float("nan") if np.isnan(one) else min(most, 1) ** 0.5,
-        between=max(float(np.nan_to_num(of_raters / (of_raters + rest))), 0.0),
+        mean=mean,
+        between=max(float(np.nan_to_num(share[0])), 0.0),
     )
 
 
-def _variance(value: pd.Series, group: pd.Series) -> tuple[float, float]:
-    """Variance between and inside groups of any size, of one-way analysis; NaN with one group, or
-    one value in each."""
-    own = value.groupby(group)
-    size, n = own.size(), len(value)
-    if len(size) in (1, n):
-        return float("nan"), float("nan")
-    above = (size * (own.mean() - value.mean()) ** 2).sum() / (len(size) - 1)
-    inside = ((value - own.transform("mean")) ** 2).sum() / (n - len(size))
-    usual = (n - (size**2).sum() / n) / (len(size) - 1)
-    return float((above - inside) / usual), float(inside)
+def _one_rating(between: Array, inside: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return between / (between + inside)
+
+
+def _variance(value: Array, group: Array, weights: Array | None = None) -> tuple[Array, Array]:
+    """Variance between and inside groups of any size, of one-way analysis, each (draws,), under
+    ``weights`` of the groups (draws, groups), by default once; NaN with one group, or one value in
+    each."""
+    size = np.bincount(group).astype(np.float64)
+    mean = np.bincount(group, value) / size
+    squares = np.bincount(group, (value - mean[group]) ** 2)
+    weights = np.ones((1, len(size))) if weights is None else weights
+    groups, n = weights.sum(axis=1), weights @ size
+    with np.errstate(divide="ignore", invalid="ignore"):
+        overall = weights @ (size * mean) / n
+        above = weights @ (size * mean**2) - n * overall**2
+        inside = weights @ squares / (n - groups)
+        usual = (n - weights @ size**2 / n) / (groups - 1)
+        between = (above / (groups - 1) - inside) / usual
+    return between, inside

@@ -9,8 +9,9 @@ import pandas as pd
 from refless.errors import FormatError
 
 STRINGS = {
-    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel"),
-    *("train_topic", "mr", "mr_key", "mr_set", "source", "reason", "note", "published"),
+    *("id", "dataset", "context", "text", "system", "rater", "item", "type", "kernel"),
+    *("train_topic", "mr", "mr_key", "mr_set", "provenance", "reason", "note", "published"),
+    "interval_for",
 }
 """Columns that are text, also where a value looks like a number or is empty; and so are published
 values, which keep their digits: 0.50 has two."""

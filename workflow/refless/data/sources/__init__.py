@@ -1,8 +1,8 @@
 """The data sets: one module each, from its raw files to the tidy tables of `refless.data.ratings`.
 
 A module of this package that has a function ``load`` is a loader, under its own name. ``load`` gets
-by name the paths and the options of an entry under ``data`` in the configuration, and as ``task``
-the entry's name.
+by name the paths and the options of an entry under ``data`` in the configuration, and as
+``dataset`` the entry's name.
 """
 
 import inspect
@@ -33,26 +33,26 @@ def check(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> 
     }
     taken = create_model(loader, __config__=ConfigDict(extra="forbid", strict=True), **fields)
     try:
-        taken.model_validate({**files, **options, "task": ""})
+        taken.model_validate({**files, **options, "dataset": ""})
     except ValidationError as error:
         said = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
-        known = ", ".join(name for name in parameters if name != "task")
+        known = ", ".join(name for name in parameters if name != "dataset")
         raise ValueError(f"{said} (the loader {loader} takes {known})") from error
 
 
 def load(
     loader: str,
-    task: str,
+    dataset: str,
     files: Mapping[str, str | Path],
     options: Mapping[str, Any] | None = None,
     rated_for: Iterable[str] = (),
 ) -> RatedTexts:
-    """Load the data set ``task`` from its files, by the loader's names for them, and check its
+    """Load the data set ``dataset`` from its files, by the loader's names for them, and check its
     tables. Raises FormatError: the files are not what the loader reads, or no text is rated and
     there are experiments that it is ``rated_for``."""
     try:
         module: Any = import_module(f"{__name__}.{loader}")
-        data: RatedTexts = module.load(**files, **(options or {}), task=task).tidied(task)
+        data: RatedTexts = module.load(**files, **(options or {}), dataset=dataset).tidied(dataset)
     except Exception as error:
         if isinstance(error, FormatError) and error.path is not None:
             raise
@@ -61,7 +61,7 @@ def load(
         remedy = "delete it and run again, which fetches it; or put the right one there"
         raise FormatError(said, path=paths, remedy=remedy) from error
     if rated_for and not data.texts["quality"].notna().any():
-        message = f"no text of {task} is rated, and {', '.join(sorted(rated_for))} needs ratings"
-        remedy = f"take {task} out of these experiments in the configuration, or give it ratings"
+        message = f"no text of {dataset} is rated, and {', '.join(sorted(rated_for))} needs ratings"
+        remedy = f"take {dataset} out of these experiments in the configuration, or give it ratings"
         raise FormatError(message, path=next(iter(files.values())), remedy=remedy)
     return data

@@ -20,7 +20,7 @@ def load(
     train: str | Path,
     test: str | Path,
     solution: str | Path,
-    task: str,
+    dataset: str,
     raters: Literal["both", "first"] = "both",
 ) -> RatedTexts:
     """Read the training essays, then the public leaderboard's, with their gold scores.
@@ -39,7 +39,7 @@ def load(
     number = essays["EssaySet"].astype(int)
     texts = pd.DataFrame(
         {
-            "id": task + ":" + essays["Id"].str.zfill(5),
+            "id": dataset + ":" + essays["Id"].str.zfill(5),
             "context": "set " + number.astype(str),
             "text": essays["EssayText"],
             # In this order of operations: rounding noise orders ties in table 3.

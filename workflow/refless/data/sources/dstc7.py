@@ -20,7 +20,7 @@ MARKS = {"relevance": "Relevance", "informativeness": "Informativeness"}
 
 def load(
     path: str | Path,
-    task: str,
+    dataset: str,
     quality: Literal[
         "relevance_informativeness_mean", "relevance", "informativeness"
     ] = "relevance_informativeness_mean",
@@ -40,7 +40,7 @@ def load(
     )
     for table in (outputs, judged):
         table["system"] = table["SystemID"].replace("Human", "human")
-        table["item"] = task + ":" + table["InstanceID"].str[:12] + ":" + table["system"]
+        table["item"] = dataset + ":" + table["InstanceID"].str[:12] + ":" + table["system"]
     same = ["InstanceID", "Response" if unit == "pair" else "SystemID"]
     outputs["id"] = outputs.groupby(same)["item"].transform("first")
     judged = judged[judged["system"] != "TeamEC"].reset_index(drop=True)

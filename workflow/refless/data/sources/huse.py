@@ -18,7 +18,7 @@ WORDS = ("invalid", "rare", "specific", "average", "typical", "very typical")
 LABELS = {name: k for k, word in enumerate(WORDS) for name in (word, str(k))}
 
 
-def load(path: str | Path, task: str) -> RatedTexts:
+def load(path: str | Path, dataset: str) -> RatedTexts:
     """Read one batch: a row an assignment of, say, 25 items (``Input.OUTk``, ``Answer.k``, ...).
 
     Returns RatedTexts : extra columns ``type`` (raw), ``logp`` (under the model; NaN where empty)
@@ -42,7 +42,7 @@ def load(path: str | Path, task: str) -> RatedTexts:
     )
     shown["rater"] = anonymise(shown["rater"])
     items = shown.groupby(["number", "type", "context", "text"], sort=False).ngroup()
-    shown["item"] = [f"{task}:{item + 1:04d}" for item in items]
+    shown["item"] = [f"{dataset}:{item + 1:04d}" for item in items]
     shown["id"] = shown.groupby(["context", "text"])["item"].transform("first")
     shown["system"] = shown["type"].map(_system)
     rows = shown.groupby("id")

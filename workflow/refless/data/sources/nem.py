@@ -13,15 +13,15 @@ import pandas as pd
 from refless.data.ratings import RatedTexts
 from refless.data.sources import mr
 
-DATASETS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
+DOMAINS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
 SYSTEMS = {"Dusek": "TGen", "LOLS": "LOLS", "WEN": "RNNLG"}
 MEDIANS = ["informativeness", "naturalness", "quality"]
 
 
-def load(path: str | Path, task: str) -> RatedTexts:
+def load(path: str | Path, dataset: str) -> RatedTexts:
     """Read the rated outputs.
 
-    Returns RatedTexts : ``context`` is the MR. Extra columns: ``dataset``, those of `mr.keys`, the
+    Returns RatedTexts : ``context`` is the MR. Extra columns: ``domain``, those of `mr.keys`, the
         medians, and the file's own metrics, NaN where empty.
     """
     rows = pd.read_csv(path, dtype=str, na_filter=False)
@@ -30,13 +30,13 @@ def load(path: str | Path, task: str) -> RatedTexts:
     metrics = metrics.apply(lambda own: own.str.strip().replace(["", "NA"], np.nan).astype(float))
     texts = pd.DataFrame(
         {
-            "id": [f"{task}:{number:04d}" for number in range(1, len(rows) + 1)],
+            "id": [f"{dataset}:{number:04d}" for number in range(1, len(rows) + 1)],
             "context": rows["mr"],
             "text": rows["sys_ref"],
             "quality": (medians["median_quality"] - 1) / 5,
             "n_ratings": 3,
             "system": rows["system"].map(SYSTEMS),
-            "dataset": rows["dataset"].map(DATASETS),
+            "domain": rows["dataset"].map(DOMAINS),
             **mr.keys(rows["mr"]),
             **medians,
             **metrics,

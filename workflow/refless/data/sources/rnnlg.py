@@ -15,7 +15,7 @@ from refless.data.ratings import RatedTexts
 from refless.data.sources import mr
 
 
-def load(train: str | Path, valid: str | Path, test: str | Path, task: str) -> RatedTexts:
+def load(train: str | Path, valid: str | Path, test: str | Path, dataset: str) -> RatedTexts:
     """Read the parts of one domain; extra columns ``part``, ``baseline``, and those of
     `mr.references`."""
     rows = []
@@ -23,6 +23,6 @@ def load(train: str | Path, valid: str | Path, test: str | Path, task: str) -> R
         raw = re.sub(r"\A(#.*\n)*", "", Path(path).read_text(encoding="utf-8"))
         for number, triple in enumerate(json.loads(raw), start=1):
             meaning, text, baseline = (value.strip() for value in triple)
-            rows.append((f"{task}:{part}:{number:04d}", meaning, text, part, baseline))
+            rows.append((f"{dataset}:{part}:{number:04d}", meaning, text, part, baseline))
     texts = pd.DataFrame(rows, columns=["id", "context", "text", "part", "baseline"])
     return RatedTexts(mr.references(texts))

@@ -20,7 +20,7 @@ from refless.errors import FormatError
 
 def load(
     path: str | Path,
-    task: str,
+    dataset: str,
     scale: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None,
     columns: dict[str, str] | None = None,
     repeated_ratings: Literal["refuse", "mean"] = "refuse",
@@ -44,7 +44,7 @@ def load(
     if "mr" in texts:
         contexts = contexts.where(contexts != "", texts["mr"])
     rated: dict[str, Any] = {
-        "id": [f"{task}:{row:05d}" for row in range(1, len(texts) + 1)],
+        "id": [f"{dataset}:{row:05d}" for row in range(1, len(texts) + 1)],
         "context": contexts,
         "text": texts["text"],
         # the mean of equal ratings may be greater than they are, in its last bit

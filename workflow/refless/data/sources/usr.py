@@ -18,7 +18,7 @@ DIMENSIONS = ("Understandable", "Natural", "Maintains Context", "Engaging", "Use
 """All but ``Overall``, which is the quality."""
 
 
-def load(path: str | Path, task: str) -> RatedTexts:
+def load(path: str | Path, dataset: str) -> RatedTexts:
     """Read the rated responses.
 
     Returns RatedTexts : extra columns ``context_id``, ``fact`` (may be empty), ``model`` (raw) and
@@ -34,7 +34,7 @@ def load(path: str | Path, task: str) -> RatedTexts:
             marks = {name.lower().replace(" ", "_"): response[name] for name in DIMENSIONS}
             slug = re.sub("[^a-z0-9.]+", "-", model.lower()).strip("-")
             about = {
-                "id": f"{task}:{number:02d}:{slug}",
+                "id": f"{dataset}:{number:02d}:{slug}",
                 "context": dialogue["context"].strip(),
                 "context_id": f"c{number:02d}",
                 "fact": "" if fact == "_nofact" else fact,

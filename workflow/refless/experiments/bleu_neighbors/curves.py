@@ -45,15 +45,15 @@ def _point(estimate: Array, quality: Array) -> tuple[float, float]:
 def threshold_curves(
     tasks: Mapping[str, Predicted], kernel: str, *, a: int, b: float
 ) -> pd.DataFrame:
-    """Columns task, threshold (``a`` or ``b``), value, spearman, coverage, of the tasks with this
-    kernel: one threshold moves and the other stays (figures 2 and 3)."""
+    """Columns dataset, threshold (``a`` or ``b``), value, spearman, coverage, of the tasks with
+    this kernel: one threshold moves and the other stays (figures 2 and 3)."""
     points = [("a", float(x), x, b) for x in A_VALUES] + [("b", x, a, x) for x in B_VALUES]
-    there = {task: data for task, data in tasks.items() if kernel in data.files}
+    there = {dataset: data for dataset, data in tasks.items() if kernel in data.files}
     rows = []
-    for (task, data), (threshold, value, *limits) in product(there.items(), points):
+    for (dataset, data), (threshold, value, *limits) in product(there.items(), points):
         estimate = predictions(data.files[kernel].content, len(data.id) - 1, *limits)
-        rows.append((task, threshold, value, *_point(estimate, data.quality)))
-    return pd.DataFrame(rows, columns=["task", "threshold", "value", "spearman", "coverage"])
+        rows.append((dataset, threshold, value, *_point(estimate, data.quality)))
+    return pd.DataFrame(rows, columns=["dataset", "threshold", "value", "spearman", "coverage"])
 
 
 def data_size_curve(
@@ -75,48 +75,50 @@ def data_size_curve(
 
 
 def write_data_size_curve(
-    path: str | Path, task: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
+    path: str | Path, dataset: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
 ) -> None:
-    """Write the curve over the data size of a task from the blocks of its kernel; ``settings`` are
-    ``tau``, ``a``, ``b`` and ``seed``."""
-    quality = rated_texts(task)["quality"].to_numpy(np.float64)
-    matrix, n = read_kernel(kernels, task), len(quality)
+    """Write the curve over the data size of a data set from the blocks of its kernel; ``settings``
+    are ``tau``, ``a``, ``b`` and ``seed``."""
+    quality = rated_texts(dataset)["quality"].to_numpy(np.float64)
+    matrix, n = read_kernel(kernels, dataset), len(quality)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]
     sealed.write(path, data_size_curve(matrix, quality, asked, **settings))
 
 
 def read_data_sizes(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Columns task, size, subset, spearman, coverage, of ``<task>/data_size.csv`` by
+    """Columns dataset, size, subset, spearman, coverage, of ``<dataset>/data_size.csv`` by
     `write_data_size_curve`. Raises as `refless.store.sealed.read`."""
-    curves = [pd.DataFrame(columns=["task", *COLUMNS])]
+    curves = [pd.DataFrame(columns=["dataset", *COLUMNS])]
     for path in paths:
-        curve = sealed.read(path).content.assign(task=Path(path).parent.name)
-        curves.append(curve[["task", *COLUMNS]])
+        curve = sealed.read(path).content.assign(dataset=Path(path).parent.name)
+        curves.append(curve[["dataset", *COLUMNS]])
     return pd.concat(curves[1:] or curves, ignore_index=True)
 
 
 def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float, float]]:
-    """Rho of the average annotator by task, as in table 1: against the others, and against all
+    """Rho of the average annotator by data set, as in table 1: against the others, and against all
     labels. Tasks without annotators are left out."""
     rho = {}
-    for task, data in tasks.items():
+    for dataset, data in tasks.items():
         if data.annotated:
             others, every = (
                 human_rows(*data.panel, others=others, draws=1).average_spearman.value
                 for others in (True, False)
             )
-            rho[task] = others, every
+            rho[dataset] = others, every
     return rho
 
 
 def published_points(path: str | Path, looks: Looks) -> dict[str, dict[str, float]]:
-    """Spearman's rho and coverage -> task -> what table 1 of the paper, a file, has of BLEU."""
+    """Spearman's rho and coverage -> data set -> what table 1 of the paper, a file, has of BLEU."""
     printed = of_our_tasks(read_published(path), looks)
     own = printed[printed["model"] == "bleu"]
     return {
         name: {
-            task: float(value) for task, value in zip(own["task"], own[name], strict=True) if value
+            dataset: float(value)
+            for dataset, value in zip(own["dataset"], own[name], strict=True)
+            if value
         }
         for name in ("spearman", "coverage")
     }

@@ -85,7 +85,7 @@ def table3(
             if model == MODEL:
                 estimate = predictions(own, own["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
             row |= cells(estimate, own["quality"].to_numpy(np.float64), draws, seed)
-            row["source"] = file.metadata["provenance"]
+            row["provenance"] = file.metadata["provenance"]
     columns = [*KEYS, *measured("spearman", "coverage")]
-    columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "source", "reason"]
+    columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "provenance", "reason"]
     return beside_paper(rows, published, KEYS, columns)

@@ -18,15 +18,19 @@ MOST = 20_000
 
 
 def write_kernel(
-    path: str | Path, task: Task, name: str, options: Mapping[str, Any], threads: int | None = None
+    path: str | Path,
+    dataset: Task,
+    name: str,
+    options: Mapping[str, Any],
+    threads: int | None = None,
 ) -> None:
-    """Compute a block of rows of the kernel of a task's texts with themselves, float32; ``path`` is
-    ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises SettingError: there
-    are more than `MOST` texts."""
-    texts, n = task.texts["text"].tolist(), len(task.texts)
+    """Compute a block of rows of the kernel of a data set's texts with themselves, float32;
+    ``path`` is ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises
+    SettingError: there are more than `MOST` texts."""
+    texts, n = dataset.texts["text"].tolist(), len(dataset.texts)
     if n > MOST:
         raise SettingError(
-            f"{task.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
+            f"{dataset.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
             remedy="set `experiments: {bleu_neighbors: null}` there; `refless compare` takes any"
             " number",
         )
@@ -36,10 +40,10 @@ def write_kernel(
     sealed.write(path, matrix)
 
 
-def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
-    """The kernel of a task's rated texts, float32 (n, n), from the blocks by `write_kernel`, in
+def read_kernel(paths: Iterable[str | Path], dataset: Task) -> Array:
+    """The kernel of a data set's rated texts, float32 (n, n), from the blocks by `write_kernel`, in
     order. Raises as `refless.store.sealed.read`."""
     blocks: list[Array] = [sealed.read(path).content for path in paths]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    rated = np.flatnonzero(task.texts["quality"].notna())
+    rated = np.flatnonzero(dataset.texts["quality"].notna())
     return matrix if len(rated) == len(matrix) else matrix[np.ix_(rated, rated)]

@@ -16,7 +16,7 @@ from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.models.neighbor_means import enough_evidence, means_of_sums, neighbor_means
-from refless.statistics import drawn_whole
+from refless.statistics import context_units
 from refless.store import sealed
 
 Array = np.ndarray
@@ -27,9 +27,9 @@ MANY = 1000
 """Texts beyond which a data set is large, see `means_within`."""
 
 
-def rated_texts(task: Task) -> pd.DataFrame:
+def rated_texts(dataset: Task) -> pd.DataFrame:
     """Texts with a quality, in the order of their file."""
-    return task.texts[task.texts["quality"].notna()]
+    return dataset.texts[dataset.texts["quality"].notna()]
 
 
 def means_within(
@@ -49,19 +49,19 @@ def means_within(
 
 def write_neighbors(
     path: str | Path,
-    task: Task,
+    dataset: Task,
     name: str,
     paths: Sequence[str | Path],
     tau: float,
     options: Mapping[str, Any],
 ) -> None:
-    """Write mean and number of the neighbors of every rated text of a task, `COLUMNS`; ``paths``
-    are those of the kernel, see `read_kernel`."""
-    rated, matrix = rated_texts(task), read_kernel(paths, task)
+    """Write mean and number of the neighbors of every rated text of a data set, `COLUMNS`;
+    ``paths`` are those of the kernel, see `read_kernel`."""
+    rated, matrix = rated_texts(dataset), read_kernel(paths, dataset)
     quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > MANY
     means, counts = means_within(matrix, quality, tau, in_order=in_order)
     table = rated.assign(mean=means, neighbors=counts)[COLUMNS]
-    sealed.write(path, table, {"stand_in": is_stand_in(name, options)})
+    sealed.write(path, table, {"substitute_encoder": is_stand_in(name, options)})
 
 
 def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
@@ -71,12 +71,12 @@ def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A task with its predictions; of one that is not there, nothing.
+    """A data set with its predictions; of one that is not there, nothing.
 
     id : of the rated texts
     panel : of each single rating the number of its text (0 to n - 1), the annotator, and the
         rating from 0 to 1, shape (ratings,) each; the quality of the texts, shape (n,)
-    units : what a bootstrap draws whole, see `drawn_whole`
+    units : what a bootstrap draws whole, see `context_units`
     source : of the ratings, ``computed`` or ``shipped``
     files : by kernel, `COLUMNS` of each rated text
     estimates : by kernel, the predictions under the thresholds, NaN where undefined
@@ -85,7 +85,7 @@ class Predicted:
     id: Sequence[str] = ()
     panel: tuple[Array, Array, Array, Array] = (NOTHING, NOTHING, NOTHING, NOTHING)
     units: Array | None = None
-    source: str = ""
+    provenance: str = ""
     files: Mapping[str, sealed.Sealed] = field(default_factory=dict)
     estimates: Mapping[str, Array] = field(default_factory=dict)
 
@@ -100,9 +100,12 @@ class Predicted:
         return len(self.panel[0]) > 0
 
     def shown(self, kernel: str) -> dict[str, Any]:
-        """A kernel's columns ``source`` and ``stand_in`` in tables."""
+        """A kernel's columns ``provenance`` and ``substitute_encoder`` in tables."""
         metadata = self.files[kernel].metadata
-        return {"source": metadata["provenance"], "stand_in": int(metadata["stand_in"])}
+        return {
+            "provenance": metadata["provenance"],
+            "substitute_encoder": int(metadata["substitute_encoder"]),
+        }
 
 
 def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
@@ -131,20 +134,23 @@ def read_predicted(
     folders: Iterable[str | Path], paths: Iterable[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
     """Task -> its predictions under the thresholds a and b; ``folders`` are those of the ratings
-    that are there, ``paths`` ``<task>/<kernel>.csv`` by `write_neighbors`. Raises as
+    that are there, ``paths`` ``<dataset>/<kernel>.csv`` by `write_neighbors`. Raises as
     `read_neighbors`."""
     found, own = {}, [(path.parent.name, path) for path in map(Path, paths)]
-    for task in map(read_task, folders):
-        rated = rated_texts(task)
+    for dataset in map(read_task, folders):
+        rated = rated_texts(dataset)
         id, quality = rated["id"].tolist(), rated["quality"].to_numpy(np.float64)
-        text = pd.Index(id).get_indexer(task.ratings["id"])
-        rater, rating = task.ratings["rater"].to_numpy(), task.ratings["rating"].to_numpy(float)
-        files = {p.stem: read_neighbors(p, id, quality) for name, p in own if name == task.name}
-        found[task.name] = Predicted(
+        text = pd.Index(id).get_indexer(dataset.ratings["id"])
+        rater, rating = (
+            dataset.ratings["rater"].to_numpy(),
+            dataset.ratings["rating"].to_numpy(float),
+        )
+        files = {p.stem: read_neighbors(p, id, quality) for name, p in own if name == dataset.name}
+        found[dataset.name] = Predicted(
             id,
             (text, rater, rating, quality),
-            drawn_whole(task.contexts),
-            task.metadata["provenance"],
+            context_units(dataset.contexts),
+            dataset.metadata["provenance"],
             files,
             {kernel: predictions(of.content, len(id) - 1, a, b) for kernel, of in files.items()},
         )

@@ -1,7 +1,8 @@
-"""Table 1 and section 5.3 of the BLEU Neighbors paper: models and annotators on each task.
+"""Table 1 and section 5.3 of the BLEU Neighbors paper: models and annotators on each data set.
 
-Stage: cell -> table. In: predictions of the tasks that are there. Out: in table 1 a row a (task,
-model, kernel, against), in section 5.3 one a (task, model, kernel), beside the published cells.
+Stage: cell -> table. In: predictions of the tasks that are there. Out: in table 1 a row a (dataset,
+model, kernel, ground_truth), in section 5.3 one a (dataset, model, kernel), beside the published
+cells.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ import pandas as pd
 from refless.experiments.bleu_neighbors.neighbors import Predicted
 from refless.experiments.published import beside_paper, measured
 from refless.statistics import Estimate, covered_errors, evaluate, human_rows
+from refless.statistics.evaluation import spread_factor
 
 Array = np.ndarray
 Rows = list[dict[str, Any]]
@@ -24,9 +26,17 @@ Models = Mapping[str, Sequence[str]]
 BEST, AVERAGE = "human_best", "human_average"
 ALL, OTHERS = "all", "others"
 """What a text's quality is: the mean of all labels, or, of each annotator, that of the others'."""
-KEYS = ["task", "model", "kernel", "against"]
-SECTION_KEYS = ["task", "model", "kernel"]
-LAST = ["p", "p_below_0.01", "paper_p_below_0.01", "stand_in", "n", "source", "reason"]
+KEYS = ["dataset", "model", "kernel", "ground_truth"]
+SECTION_KEYS = ["dataset", "model", "kernel"]
+LAST = [
+    "p",
+    "p_below_0.01",
+    "paper_p_below_0.01",
+    "substitute_encoder",
+    "n",
+    "provenance",
+    "reason",
+]
 
 
 def columns_of(**found: Estimate) -> dict[str, Any]:
@@ -35,20 +45,27 @@ def columns_of(**found: Estimate) -> dict[str, Any]:
 
 
 def cells(
-    estimate: Array, quality: Array, draws: int, seed: int, units: Array | None = None
+    estimate: Array,
+    quality: Array,
+    draws: int,
+    seed: int,
+    units: Array | None = None,
+    training: int | None = None,
 ) -> dict[str, Any]:
-    """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`."""
-    found = evaluate(estimate, quality, draws, seed, units)
+    """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`.
+    ``training`` is from how many examples each estimate was learned; None: it is held fixed."""
+    share = training / len(quality) if training else None
+    found = evaluate(estimate, quality, draws, seed, units, share)
     row = columns_of(mse=found.mse, spearman=found.spearman, coverage=found.coverage)
     row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01), "n": found.n}
     return {**row, "reason": "" if found.coverage.value else "no_neighbors"}
 
 
 def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
-    """Published cells under our names of tasks; of a task that is not configured, under no name
+    """Published cells under our names of tasks; of a data set that is not configured, under no name
     that one of ours may have."""
-    names = {look["published"]: task for task, look in looks.items() if look["published"]}
-    roles = [name for name in map(str, published) if name.endswith("task")]
+    names = {look["published"]: dataset for dataset, look in looks.items() if look["published"]}
+    roles = [name for name in map(str, published) if name.endswith("dataset")]
     ours = {
         role: published[role].map(lambda name: names.get(name, f"{name} (not configured)"))
         for role in roles
@@ -58,7 +75,7 @@ def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
 
 def _of_our_kernels(published: pd.DataFrame, looks: Looks, models: Models) -> pd.DataFrame:
     kernels = [models[model][0] if model in models else "" for model in published["model"]]
-    return of_our_tasks(published.assign(kernel=kernels, against=ALL), looks)
+    return of_our_tasks(published.assign(kernel=kernels, ground_truth=ALL), looks)
 
 
 def table1(
@@ -69,19 +86,19 @@ def table1(
     draws: int,
     seed: int,
 ) -> pd.DataFrame:
-    """The rows of every task.
+    """The rows of every data set.
 
     tasks : those that are there; the others get rows without numbers
     published : by `refless.experiments.published.read_published`
     draws, seed : of the bootstrap
     """
     rows: Rows = []
-    for task, look in looks.items():
-        data = tasks.get(task, Predicted())
+    for dataset, look in looks.items():
+        data = tasks.get(dataset, Predicted())
         own = annotator_rows(data, draws, seed) + model_rows(data, models, draws, seed)
         # elsewhere the best annotator is one who rated very little
         kept = [row for row in own if look["published"] or row["model"] != BEST]
-        rows += [{"task": task, "kernel": "", **row} for row in kept]
+        rows += [{"dataset": dataset, "kernel": "", **row} for row in kept]
     columns = [*KEYS, *measured("mse", "spearman", "coverage"), *LAST]
     columns += ["mse_draws", "spearman_draws"]
     return beside_paper(rows, _of_our_kernels(published, looks, models), KEYS, columns)
@@ -92,16 +109,22 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
     counts as 0, as in the paper."""
     if not data.annotated:
         reason = "no_annotators" if data.id else ""
-        return [{"model": name, "against": ALL, "reason": reason} for name in (BEST, AVERAGE)]
+        return [{"model": name, "ground_truth": ALL, "reason": reason} for name in (BEST, AVERAGE)]
     of_all, of_others = (
         human_rows(*data.panel, others=others, units=data.units, draws=draws, seed=seed)
         for others in (False, True)
     )
-    common = {**columns_of(coverage=Estimate(1.0, 1.0, 1.0)), "source": data.source}
+    common = {**columns_of(coverage=Estimate(1.0, 1.0, 1.0)), "provenance": data.provenance}
     several = int(rated_by_several(data).sum())
     return [
-        {"model": model, "against": against, **columns_of(mse=mse, spearman=rho), **common, "n": n}
-        for model, against, mse, rho, n in (
+        {
+            "model": model,
+            "ground_truth": ground_truth,
+            **columns_of(mse=mse, spearman=rho),
+            **common,
+            "n": n,
+        }
+        for model, ground_truth, mse, rho, n in (
             (BEST, ALL, of_all.best_mse, of_all.best_spearman, len(data.quality)),
             (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman, len(data.quality)),
             (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman, several),
@@ -123,7 +146,7 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
     for model, kernels in models.items():
         there = [kernel for kernel in kernels if kernel in data.estimates]
         for kernel in dict.fromkeys([kernels[0], *there]):
-            row: dict[str, Any] = {"model": model, "kernel": kernel, "against": ALL}
+            row: dict[str, Any] = {"model": model, "kernel": kernel, "ground_truth": ALL}
             rows.append(row)
             if kernel in there:
                 row |= data.shown(kernel)
@@ -131,21 +154,27 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
                 if kernel == models["bleu"][0]:
                     others = against_others(data, estimate, max(1, draws // 4), seed)
                     rows += [{**row, **one} for one in others]
-                row |= cells(estimate, data.quality, draws, seed, data.units)
+                training = len(data.quality) - 1  # each text is left out
+                row |= cells(estimate, data.quality, draws, seed, data.units, training)
     return rows
 
 
 def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> Rows:
     """A model where each annotator's texts are measured against the other annotators' labels, and
     averaged over annotators; no row where nothing can be."""
-    how: dict[str, Any] = {"units": data.units, "draws": draws, "seed": seed}
-    found = human_rows(*data.panel, estimate=estimate, others=True, **how)
-    if np.isnan(found.average_spearman.value):
+    averages = human_rows(
+        *data.panel, estimate=estimate, others=True, units=data.units, draws=draws, seed=seed
+    )
+    if np.isnan(averages.average_spearman.value):
         return []
     several = rated_by_several(data)
     coverage = float((several & ~np.isnan(estimate)).sum() / several.sum())
-    measures = columns_of(mse=found.average_mse, spearman=found.average_spearman)
-    return [{"against": OTHERS, **measures, "coverage": coverage, "n": int(several.sum())}]
+    factor = spread_factor(None, (len(estimate) - 1) / len(estimate))
+    measures = columns_of(
+        mse=averages.average_mse.widened(factor, 0, np.inf),
+        spearman=averages.average_spearman.widened(factor, -1, 1),
+    )
+    return [{"ground_truth": OTHERS, **measures, "coverage": coverage, "n": int(several.sum())}]
 
 
 # ---- section 5.3: are only the texts covered that are easy to score? -----------------------------
@@ -161,23 +190,24 @@ def section53(
 ) -> pd.DataFrame:
     """The mean over annotators of their MSE on all texts and on those that a model covers.
 
-    ``p`` is that of a permutation test over texts; ``above_bleu`` the model's ``mse_covered`` minus
-    that of BLEU, which the paper gives for ROUGE on dialogue. Parameters as in `table1`.
+    ``p`` is that of a permutation test over texts; ``difference_to_bleu`` the model's
+    ``mse_covered`` minus that of BLEU, which the paper gives for ROUGE on dialogue. Parameters as
+    in `table1`.
     """
     rows = [
-        {"task": task, **row}
-        for task in looks
-        for row in covered_rows(tasks.get(task, Predicted()), models, draws, seed)
+        {"dataset": dataset, **row}
+        for dataset in looks
+        for row in covered_rows(tasks.get(dataset, Predicted()), models, draws, seed)
     ]
     columns = [*SECTION_KEYS, *measured("mse_all"), "mse_covered"]
-    columns += [*measured("relative_difference", "above_bleu"), *LAST]
-    own = _of_our_kernels(published, looks, models).drop(columns="against")
+    columns += [*measured("relative_difference", "difference_to_bleu"), *LAST]
+    own = _of_our_kernels(published, looks, models).drop(columns="ground_truth")
     return beside_paper(rows, own, SECTION_KEYS, columns)
 
 
 def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
-    """The rows of one task: of each model the published kernel, and where that has no numbers the
-    first that has."""
+    """The rows of one data set: of each model the published kernel, and where that has no numbers
+    the first that has."""
     absent = "no_annotators" if data.id and not data.annotated else ""
     rows: Rows = []
     bleu: Estimate | None = None
@@ -198,5 +228,5 @@ def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows
             if kernel == models["bleu"][0]:
                 bleu = found.covered
             elif bleu is not None:
-                row |= columns_of(above_bleu=found.covered.less(bleu))
+                row |= columns_of(difference_to_bleu=found.covered - bleu)
     return rows

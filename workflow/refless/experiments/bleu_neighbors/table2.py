@@ -1,8 +1,8 @@
-"""Table 2 of the BLEU Neighbors paper: trained on one task, scored on another.
+"""Table 2 of the BLEU Neighbors paper: trained on one data set, scored on another.
 
 Stage: prediction and cell -> table. In: rated texts of two tasks. Out: for each text of the one,
-mean and number of its neighbors in the other (numbers without text); a row a (source task, target
-task, kernel). Within one task, estimates are table 1's.
+mean and number of its neighbors in the other (numbers without text); a row a (source dataset,
+target dataset, kernel). Within one data set, estimates are table 1's.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
 from refless.store import sealed
 
-KEYS = ["source_task", "target_task", "kernel"]
+KEYS = ["source_dataset", "target_dataset", "kernel"]
 Key = tuple[str, str, str]
 
 
@@ -56,14 +56,14 @@ def write_cross_estimates(
 def read_pairs(
     paths: Iterable[str | Path], tasks: Mapping[str, Predicted], a: int, b: float
 ) -> dict[Key, tuple[Array, str]]:
-    """Estimates of the target, and where they come from, by `KEYS`: of each task within itself, and
-    of the files by `write_cross_estimates`. Others, and errors, as for
+    """Estimates of the target, and where they come from, by `KEYS`: of each data set within itself,
+    and of the files by `write_cross_estimates`. Others, and errors, as for
     `refless.experiments.bleu_neighbors.neighbors.read_predicted`.
     """
     found: dict[Key, tuple[Array, str]] = {}
-    for task, data in tasks.items():
+    for dataset, data in tasks.items():
         for name, estimate in data.estimates.items():
-            found[task, task, name] = estimate, data.shown(name)["source"]
+            found[dataset, dataset, name] = estimate, data.shown(name)["provenance"]
     for path in map(Path, paths):
         source, target = path.stem.split(".")
         if source in tasks and target in tasks:
@@ -91,12 +91,17 @@ def table2(
     for key in product(looks, looks, kernels):
         row: dict[str, Any] = dict(zip(KEYS, key, strict=True))
         if key in pairs:
-            estimate, source = pairs[key]
-            data = tasks[row["target_task"]]
-            row |= cells(estimate, data.quality, draws, seed, data.units) | {"source": source}
+            estimate, provenance = pairs[key]
+            data = tasks[row["target_dataset"]]
+            training = (
+                len(tasks[row["source_dataset"]].quality) if row["source_dataset"] in tasks else 0
+            )
+            training -= row["source_dataset"] == row["target_dataset"]
+            row |= cells(estimate, data.quality, draws, seed, data.units, training)
+            row |= {"provenance": provenance}
         if key in pairs or row["kernel"] == kernels[0]:
             rows.append(row)
     columns = [*KEYS, *measured("spearman", "coverage")]
-    columns += ["p", "p_below_0.01", "n", "source", "reason"]
+    columns += ["p", "p_below_0.01", "n", "provenance", "reason"]
     printed = of_our_tasks(published.assign(kernel=kernels[0]), looks)
     return beside_paper(rows, printed, KEYS, columns)

@@ -12,25 +12,25 @@ import pandas as pd
 from refless.experiments.published import with_types
 from refless.store import sealed
 
-KEYS = ["task", "metric", "references", "contexts", "tokens", "rule"]
+KEYS = ["dataset", "metric", "references", "contexts", "tokens", "rule"]
 ENDS = ["spearman_low", "spearman_high"]
 SHOWN = [
     *KEYS,
     *("spearman", *ENDS, *(f"paper_{end}" for end in ENDS)),
     *("kendall", "kendall_low", "kendall_high"),
-    *("references_per_context", "without_good_reference", "n", "source", "reason"),
+    *("references_per_context", "without_good_reference", "n", "provenance", "reason"),
     "spearman_draws",
 ]
-POINTS = ["task", "panel", "metric", "references", "unit", "order", "spearman"]
+POINTS = ["dataset", "panel", "metric", "references", "unit", "order", "spearman"]
 
 
 def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """The rows of `refless.experiments.delta_bleu.units.unit_rows` with ``task`` and ``source``.
-    Raises as `refless.store.sealed.read`."""
-    parts = [pd.DataFrame(columns=[*POINTS, "source"])]
+    """The rows of `refless.experiments.delta_bleu.units.unit_rows` with ``dataset`` and
+    ``provenance``. Raises as `refless.store.sealed.read`."""
+    parts = [pd.DataFrame(columns=[*POINTS, "provenance"])]
     for path in paths:
-        file, task = sealed.read(path), Path(path).parent.name
-        parts.append(file.content.assign(task=task, source=file.metadata["provenance"]))
+        file, dataset = sealed.read(path), Path(path).parent.name
+        parts.append(file.content.assign(dataset=dataset, provenance=file.metadata["provenance"]))
     return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
@@ -39,11 +39,11 @@ def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -
     numbers; ``units`` are by `read_units`."""
     paper = published.rename(columns={end: f"paper_{end}" for end in ENDS})
     # its tweets are known by identifiers alone
-    parts = [paper.assign(task="twitter", reason="not_public")]
+    parts = [paper.assign(dataset="twitter", reason="not_public")]
     rows = units[units["panel"] == "table"]
-    for task in tasks:
-        own = rows[rows["task"] == task]
-        parts.append(own if len(own) else pd.DataFrame([{"task": task}]))
+    for dataset in tasks:
+        own = rows[rows["dataset"] == dataset]
+        parts.append(own if len(own) else pd.DataFrame([{"dataset": dataset}]))
     return with_types(pd.concat(parts), SHOWN)
 
 

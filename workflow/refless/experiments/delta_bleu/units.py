@@ -29,7 +29,8 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.kernels._compiled import compiled
 from refless.models.delta_bleu import RULES, scores
-from refless.statistics import Estimate, drawn_whole, spearman_rows
+from refless.statistics import Estimate, context_units, spearman_rows
+from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.ranks import kendall_rows
 from refless.store import sealed
 
@@ -73,25 +74,28 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
     """Panel, unit and cell of each point of figure 2. Over units and orders each metric has the
     references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
     references as well, with which it reports that best."""
-    unit, weights = settings["unit"], [f"w>={value:g}" for value in THRESHOLDS]
+    unit, weights = settings["contexts_per_unit"], [f"w>={value:g}" for value in THRESHOLDS]
     best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
     points = [("threshold", unit, Cell(of, weight)) for weight in weights for of in METRICS]
-    points += [("unit", size, Cell(*pair)) for size in settings["units"] for pair in best]
+    points += [
+        ("unit", size, Cell(*pair)) for size in settings["figure_unit_sizes"] for pair in best
+    ]
     return points + [("order", unit, Cell(*pair, order=n)) for n in ORDERS for pair in best]
 
 
-def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> None:
+def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) -> None:
     """Compute and write what table 2 and figure 2 show of a data set whose texts have the column
     ``context_id``; ``settings`` are those of the experiment and of the data set. Raises
     FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
     # a system's outputs are its own, also where another says the same
-    dialogues = read_dialogues(separate_items(task.texts, task.ratings))
+    dialogues = read_dialogues(separate_items(dataset.texts, dataset.ratings))
     sealed.write(path, unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings))
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the table, with intervals, and the points of the figure (`COLUMNS`)."""
-    unit, seed, times = (settings[name] for name in ("unit", "seed", "times"))
+    unit, seed = settings["contexts_per_unit"], settings["seed"]
+    assignments_per_draw = settings["assignments_per_draw"]
     own, table = counted.dialogues, table_cells()
     shown = [("table", unit, cell) for cell in table] + figure_points(settings)
     every = np.arange(len(own.output), dtype=np.int32)
@@ -107,10 +111,11 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         if size == unit:  # the table's, which come first
             tau = _mean(kendall_rows(m[: len(table)], q))
     rows = [{"panel": name, **asdict(c), "unit": size, **found[size, c]} for name, size, c in shown]
-    pool = bootstrap_pool(own.context, settings["draws"], times, seed)
+    pool = bootstrap_pool(own.context, settings["draws"], assignments_per_draw, seed)
     m, q = observations(counted, table, pool, unit, seed)
     rho_again, tau_again = (
-        _mean(of(m, q).reshape(len(table), -1, times)) for of in (spearman_rows, kendall_rows)
+        _mean(of(m, q).reshape(len(table), -1, assignments_per_draw))
+        for of in (spearman_rows, kendall_rows)
     )
     for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
         row |= Estimate.of(row["spearman"], rho_again[k]).columns("spearman")
@@ -119,15 +124,15 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows)[COLUMNS]
 
 
-def bootstrap_pool(context: Array, draws: int, times: int, seed: int) -> Array:
-    """Numbers of contexts drawn with replacement, each draw ``times`` in succession, int32
-    (assignments, contexts).
+def bootstrap_pool(context: Array, draws: int, assignments_per_draw: int, seed: int) -> Array:
+    """Numbers of contexts drawn with replacement, int32 (assignments, contexts): each draw
+    ``assignments_per_draw`` times in succession.
 
     Those of the same text, by the numbers ``context`` (contexts,), are drawn together where there
-    are enough texts (`drawn_whole`), until there are as many contexts as before: an assignment
+    are enough texts (`context_units`), until there are as many contexts as before: an assignment
     takes that many. Of the last text, some may be left over.
     """
-    n, whole = len(context), drawn_whole(context)
+    n, whole = len(context), context_units(context, ENOUGH_UNITS)
     _, own, sizes = np.unique(
         np.arange(n) if whole is None else whole, return_inverse=True, return_counts=True
     )
@@ -135,7 +140,7 @@ def bootstrap_pool(context: Array, draws: int, times: int, seed: int) -> Array:
     # as many as there are contexts are always enough
     chosen = np.random.default_rng(seed).choice(len(texts), (draws, n))
     again = [np.concatenate([texts[k] for k in drawn])[:n] for drawn in chosen]
-    return np.repeat(again, times, axis=0)
+    return np.repeat(again, assignments_per_draw, axis=0)
 
 
 def observations(
@@ -209,7 +214,9 @@ def _columns(
 
 def unit_sums(columns: Array, units: Array) -> Array:
     """Sums of columns (contexts, columns) over units, int32 (assignments, units, M): (columns,
-    assignments, units)."""
+    assignments, units). Raises SettingError: a unit names a context that there is not."""
+    if units.min(initial=0) < 0 or units.max(initial=-1) >= len(columns):
+        raise SettingError(f"units name other contexts than the {len(columns)} that there are")
     out = np.empty((columns.shape[1], *units.shape[:2]))
     _add_up(np.ascontiguousarray(columns), units, out)
     return out

@@ -1,7 +1,8 @@
 """Published cells beside ours, and how far they agree, over the tables of all papers.
 
-Stage: table. In: the finished tables. Out: a row a published cell; counts and two coefficients a
-table. A cell is a published value in a row of its table; what a paper quotes from others is none.
+Stage: table. In: the finished tables. Out: a row a published cell; counts, distances and
+coefficients by table and measure. A cell is a published value in a row of its table; what a paper
+quotes from others, or prints in two tables, is none of the second.
 
 Source: Belz (2025), "QRA++: Quantified Reproducibility Assessment for Common Types of Results in
 Natural Language Processing".
@@ -17,14 +18,23 @@ import pandas as pd
 from refless.experiments.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
 
 PAPER = "paper_"
-SHIFTED = ("spearman", "pearson", "kendall")
-"""Measures from -1 on: one is added, so that their scale starts at 0."""
+CORRELATIONS = ("spearman", "pearson", "kendall", "spearman_low", "spearman_high")
+"""From -1 on: one is added for CV*, so that their scale starts at 0."""
+ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
+STAR = "p_"
+MEASURED = ("correlations", "errors")
+KINDS = (*MEASURED, "coverages", "counts", "stars")
 VERDICTS = [EQUAL, INSIDE, OUTSIDE, MISSING]
 CELLS = [
     *("paper", "table", "item", "measure", "published", "ours", "ours_low", "ours_high"),
-    *("agreement", "cv", "source", "reason"),
+    *("agreement", "cv", "provenance", "reason"),
 ]
-TABLES = ["paper", "table", "cells", *VERDICTS, "mean_cv", "pearson", "source", "reason"]
+NEAR = (0.01, 0.05)
+"""Differences of correlations, below which cells are counted."""
+TABLES = [
+    *("paper", "table", "measure", "cells", *VERDICTS, "compared", "median_difference"),
+    *(*(f"below_{bound}" for bound in NEAR), "mean_cv", "pearson", "provenance", "reason"),
+]
 C4 = np.sqrt(2 / np.pi)
 """Expected standard deviation of two normal numbers, by the n - 1 formula, beside the true one."""
 
@@ -40,9 +50,11 @@ def published_cells(
     measures = [name.removeprefix(PAPER) for name in map(str, table) if name.startswith(PAPER)]
     key = key or list(table.columns[:1])
     cells = []
-    for measure, row in product(measures, table.to_dict("records")):
-        quoted = row.get("reason") == "quoted"
-        if measure not in repeats and row[PAPER + measure] != "" and not quoted:
+    rows = [row for row in table.to_dict("records") if row.get("reason") != "quoted"]
+    if "source_dataset" in table:  # a data set that is estimated from itself is table 1's
+        rows = [row for row in rows if row["source_dataset"] != row["target_dataset"]]
+    for measure, row in product(measures, rows):
+        if measure not in repeats and row[PAPER + measure] != "":
             names = (str(row[name]) for name in key if not pd.isna(row[name]))
             item = ", ".join(filter(None, names))
             cells.append({"item": item, **_beside(row, measure)})
@@ -55,11 +67,11 @@ def _beside(row: Mapping[Any, Any], measure: str) -> dict[str, Any]:
     ours = {name: np.nan if of in (None, "") else float(of) for name, of in found.items()}
     printed = row[PAPER + measure]
     verdict = compare(ours["ours"], printed, ours["ours_low"], ours["ours_high"])
-    told = "reason" if verdict == MISSING else "source"
+    told = "reason" if verdict == MISSING else "provenance"
     cell = {"measure": measure, "published": printed, **ours, "agreement": verdict, "cv": np.nan}
-    if not measure.startswith("p_"):  # a star is a label: it has no scale
-        cell["cv"] = variation(ours["ours"], float(printed), int(measure in SHIFTED))
-    return {**cell, "source": "", "reason": "", told: row.get(told, "")}
+    if kind_of(measure) != "stars":  # a star is a label: it has no scale
+        cell["cv"] = variation(ours["ours"], float(printed), int(measure in CORRELATIONS))
+    return {**cell, "provenance": "", "reason": "", told: row.get(told, "")}
 
 
 def variation(ours: float, published: float, shift: float = 0) -> float:
@@ -76,23 +88,40 @@ def variation(ours: float, published: float, shift: float = 0) -> float:
     return float((1 + 1 / 8) * 100 * pair.std(ddof=1) / C4 / mean)
 
 
-def by_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """A row a table and one of all, as `TABLES`: the number of cells by agreement, the mean CV*,
-    and Pearson's r of the published and our cells (NaN for fewer than three).
+def kind_of(measure: str) -> str:
+    """Which of `KINDS` a measure is."""
+    kinds = {"coverage": "coverages", **dict.fromkeys(CORRELATIONS, "correlations")}
+    kinds |= dict.fromkeys(ERRORS, "errors")
+    return "stars" if measure.startswith(STAR) else kinds.get(measure, "counts")
+
+
+def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
+    """A row a table and measure, and of all tables one for each of `KINDS` and one for what is
+    `MEASURED`, as `TABLES`: the number of cells by agreement; how many have a number of ours; of
+    these, the median absolute difference, the mean CV*, and Pearson's r of the published and our
+    values (NaN for fewer than three). What has a unit is not taken over several measures.
     """
-    every = cells.assign(paper="all", table="all")
+    whole = cells.assign(paper="all", table="all", measure=cells["measure"].map(kind_of))
+    measured = whole[whole["measure"].isin(MEASURED)].assign(measure="measured")
+    whole = pd.concat([measured, *(whole[whole["measure"] == kind] for kind in KINDS)])
     rows = []
-    for (paper, table), own in pd.concat([cells, every]).groupby(["paper", "table"], sort=False):
-        there = own[own["ours"].notna()]
-        row = {"paper": paper, "table": table, "cells": len(own), "mean_cv": there["cv"].mean()}
-        row |= {word: int((own["agreement"] == word).sum()) for word in VERDICTS}
-        row["source"] = "shipped" if (own["source"] == "shipped").any() else "computed"
+    for key, group in pd.concat([cells, whole]).groupby(["paper", "table", "measure"], sort=False):
+        row: dict[str, Any] = dict(zip(("paper", "table", "measure"), key, strict=True))
+        row |= {word: int((group["agreement"] == word).sum()) for word in VERDICTS}
+        row["provenance"] = "shipped" if (group["provenance"] == "shipped").any() else "computed"
         row["reason"] = ""
-        if there.empty:
-            row |= {"source": "", "reason": " ".join(dict.fromkeys(own["reason"]))}
-        pair = there[["ours", "published"]].to_numpy(float)
-        # of all tables together, the scales of their measures would decide
-        if len(pair) >= 3 and np.ptp(pair, axis=0).min() > 0 and table != "all":
+        if group["ours"].isna().all():
+            row |= {"provenance": "", "reason": " ".join(dict.fromkeys(group["reason"]))}
+        pair = group[["ours", "published"]].to_numpy(float)
+        pair = pair[np.isfinite(pair).all(axis=1)]
+        row |= {"cells": len(group), "compared": len(pair), "mean_cv": group["cv"].mean()}
+        correlation = row["measure"] in (*CORRELATIONS, "correlations")
+        gaps = np.abs(pair[:, 0] - pair[:, 1])
+        if len(pair) and (correlation or row["table"] != "all"):
+            row["median_difference"] = np.median(gaps)
+        if correlation:
+            row |= {f"below_{bound}": int((gaps < bound).sum()) for bound in NEAR}
+        if len(pair) >= 3 and np.ptp(pair, axis=0).min() > 0 and row["table"] != "all":
             row["pearson"] = np.corrcoef(pair.T)[0, 1]
         rows.append(row)
     return pd.DataFrame(rows, columns=TABLES)

@@ -1,8 +1,13 @@
 """The claims of the papers and of the findings: does the interval lie on the claimed side?
 
 Stage: table. In: ``resources/published/claims.yaml`` and the finished tables with the draws of
-their rows. Out: a row a claim: about a value of one row, or about that value ``less`` another
-row's, on the draws that both have. Of several rows that fit, that of the greatest value counts.
+their rows. Out: a row a claim: about a value, or about that value ``less`` another row's, on the
+draws that both have.
+
+Where several rows fit, those count that cover half of the texts. Of a ``row``, the one with the
+best number, with the interval that so many need. Of a ``less``, ``of: every``: the rival that
+leaves the least of the claim; ``of: best``: as `refless.evaluation.evaluate.lead`. ``than``: the
+difference is less the same one in rows with these values.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,14 +18,21 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from refless.evaluation.evaluate import LEAST_COVERAGE, lead
 from refless.statistics import Estimate
 from refless.statistics.bootstrap import unpacked
 
 COLUMNS = [
     *("paper", "claim", "where", "ours", "ours_low", "ours_high", "bound", "holds"),
-    *("source", "reason"),
+    *("provenance", "reason"),
 ]
 SIDES = {"above": 1, "below": -1}
+
+Row = dict[Any, Any]
+
+
+class Undecidable(Exception):
+    """A claim has no number, or none with draws; a word of why."""
 
 
 def read_claims(path: str | Path) -> list[dict[str, Any]]:
@@ -40,61 +52,106 @@ def claims_table(
     """
     rows = []
     for claim in claims:
-        both = [claim["row"], {**claim["row"], **claim.get("less", {})}]
-        wanted = [
-            {key: names.get(value, value) if key == "task" else value for key, value in row.items()}
-            for row in both[: 2 if "less" in claim else 1]
-        ]
-        found = [_row(tables[claim["table"]], row, claim["column"]) for row in wanted]
-        where, bound = f"{claim['column']}: {_said(found, wanted)}", claim.get("bound", 0.0)
-        told = {"paper": claim["paper"], "claim": claim["claim"], "where": where, "bound": bound}
-        rows.append(told | _decided(found, claim["column"], claim["side"], bound))
+        cells = {"paper": claim["paper"], "claim": claim["claim"], "bound": claim.get("bound", 0.0)}
+        cells |= {"holds": "", "provenance": "", "reason": "", "where": claim["column"]}
+        try:
+            used, estimate = _estimate(claim, tables[claim["table"]], names)
+        except Undecidable as error:
+            rows.append({**cells, "reason": str(error)})
+            continue
+        sources = {row["provenance"] for rows_of in used for row in rows_of}
+        cells["where"] = f"{claim['column']}: {_description(claim, used)}"
+        cells["provenance"] = "shipped" if "shipped" in sources else "computed"
+        cells["holds"] = verdict(estimate, claim["side"], cells["bound"])
+        rows.append({**cells, **estimate.columns("ours")})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[Any, Any]:
-    """The row with these values that has the greatest number; why there is none, as ``lost``."""
-    for name, value in wanted.items():
-        values = [str(one) for one in (value if isinstance(value, list) else [value])]
-        table = table[table[name].fillna("").astype(str).isin(values)]
-    if table[column].notna().any():
-        return dict(table.iloc[int(np.nanargmax(table[column].to_numpy(np.float64)))])
-    reasons = [one for one in table.get("reason", ()) if one]
-    return {"lost": reasons[0] if reasons else "not_configured"}
+def _estimate(
+    claim: Mapping[str, Any], table: pd.DataFrame, names: Mapping[str, str]
+) -> tuple[list[list[Row]], Estimate]:
+    """The rows that decide a claim, and its number. Raises Undecidable: there is none."""
+    if "than" in claim:
+        setting = {name: value for name, value in claim.items() if name != "than"}
+        other = {**setting, "row": claim["row"] | claim["than"]}
+        used, gap = _estimate(setting, table, names)
+        return used, gap - _estimate(other, table, names)[1]
+    column, sign = claim["column"], SIDES[claim["side"]]
+    candidates = _matching(table, claim["row"], column, names)
+    best = max(candidates, key=lambda row: sign * row[column])
+    tests, estimate = len(candidates), _of_row(best, column)
+    if "less" not in claim:
+        return [[best]], _corrected(estimate, tests)
+    less = dict(claim["less"])
+    rule = less.pop("of", "every")
+    rivals = _matching(table, claim["row"] | less, column, names)
+    others = [_of_row(rival, column) for rival in rivals]
+    if rule == "best":
+        values = lead(_with_draws(estimate), map(_with_draws, others))
+        return [[best], rivals], _corrected(Estimate.of(values[0], values[1:]), tests)
+    gaps = [_corrected(estimate - other, tests) for other in others]
+    if any(gap.draws is None for gap in gaps):
+        raise Undecidable("no_draws")
+    nearest = int(np.argmin([gap.low if sign > 0 else -gap.high for gap in gaps]))
+    return [[best], [rivals[nearest]]], gaps[nearest]
 
 
-def _decided(rows: list[dict[Any, Any]], column: str, side: str, bound: float) -> dict[str, Any]:
-    """What is found of a claim about one row or two; a word of why where there are no numbers."""
-    if lost := [row["lost"] for row in rows if "lost" in row]:
-        return {"holds": "", "source": "", "reason": lost[0]}
-    found, *rest = (_estimate(row, column) for row in rows)
-    if rest:
-        found = found.less(rest[0])
-        if np.isnan(found.low):
-            return {"holds": "", "source": "", "reason": "no_draws"}
-    source = "shipped" if "shipped" in {row["source"] for row in rows} else "computed"
-    holds = verdict(found, side, bound)
-    return {**found.columns("ours"), "holds": holds, "source": source, "reason": ""}
+def _matching(
+    table: pd.DataFrame, values: Mapping[str, Any], column: str, names: Mapping[str, str]
+) -> list[Row]:
+    """The rows with these values that have a number, and of several those that cover enough texts.
+    Raises Undecidable: there is none."""
+    for name, value in values.items():
+        words = [str(each) for each in (value if isinstance(value, list) else [value])]
+        words = [names.get(word, word) if name == "dataset" else word for word in words]
+        table = table[table[name].fillna("").astype(str).isin(words)]
+    reasons = [reason for reason in table.get("reason", ()) if reason]
+    table = table[table[column].notna()]
+    if len(table) > 1 and "coverage" in table:
+        table = table[table["coverage"] >= LEAST_COVERAGE]
+    if table.empty:
+        raise Undecidable(reasons[0] if reasons else "not_configured")
+    return table.to_dict("records")
 
 
-def verdict(found: Estimate, side: str, bound: float = 0.0) -> str:
-    """``yes``: the interval lies on the side of the bound; ``no``: on the other; ``undecided``."""
-    low, high = sorted(SIDES[side] * (end - bound) for end in (found.low, found.high))
-    return "yes" if low > 0 else "no" if high < 0 else "undecided"
-
-
-def _estimate(row: Mapping[Any, Any], column: str) -> Estimate:
+def _of_row(row: Row, column: str) -> Estimate:
     low, high = (float(row.get(f"{column}_{end}", np.nan)) for end in ("low", "high"))
     draws = row.get(f"{column}_draws")
     return Estimate(float(row[column]), low, high, unpacked(draws) if draws else None)
 
 
-def _said(rows: list[dict[Any, Any]], wanted: list[dict[str, Any]]) -> str:
-    """The values that name a row, and those in which the other one differs."""
-    first, *other = (
-        {key: str(row.get(key, value)) for key, value in each.items()}
-        for row, each in zip(rows, wanted, strict=True)
+def _with_draws(estimate: Estimate) -> np.ndarray:
+    """The value and then the draws, shape (1 + draws,). Raises Undecidable: there are none."""
+    if estimate.draws is None:
+        raise Undecidable("no_draws")
+    return np.append(estimate.value, estimate.draws)
+
+
+def _corrected(estimate: Estimate, tests: int) -> Estimate:
+    """With the interval of the best of so many."""
+    if tests == 1 or estimate.draws is None:
+        return estimate
+    return Estimate.of(estimate.value, estimate.draws, tests)
+
+
+def _description(claim: Mapping[str, Any], used: list[list[Row]]) -> str:
+    """The values that name the row, and those in which others differ."""
+    row, *others = (
+        {
+            name: " or ".join(dict.fromkeys(str(row[name]) for row in rows))
+            for name in (*claim["row"], *claim.get("less", ()))
+            if name != "of"
+        }
+        for rows in used
     )
-    parts = [list(first.values())]
-    parts += [[value for key, value in own.items() if value != first[key]] for own in other]
-    return " less ".join(", ".join(v for v in part if v not in ("", "nan")) for part in parts)
+    parts = [[*row.values()]]
+    parts += [[value for name, value in other.items() if value != row[name]] for other in others]
+    parts += [[str(value) for value in claim["than"].values()]] if "than" in claim else []
+    words = (", ".join(value for value in part if value not in ("", "nan")) for part in parts)
+    return " less ".join(words)
+
+
+def verdict(estimate: Estimate, side: str, bound: float = 0.0) -> str:
+    """``yes``: the interval lies on the side of the bound; ``no``: on the other; ``undecided``."""
+    low, high = sorted(SIDES[side] * (end - bound) for end in (estimate.low, estimate.high))
+    return "yes" if low > 0 else "no" if high < 0 else "undecided"

@@ -27,7 +27,7 @@ Array = np.ndarray
 Splits = Sequence[data.Split]
 
 METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
-COLUMNS = ["id", "dataset", "system", "mr_number", "rating", *METRICS.values(), *CROSS]
+COLUMNS = ["id", "domain", "system", "mr_number", "rating", *METRICS.values(), *CROSS]
 CURVE_COLUMNS = ["model", "size", "subset", "pearson", "spearman"]
 SCALE = np.arange(1, 6.25, 0.5)
 MODELS = ("lookup", "ridge", "bleu_neighbors")

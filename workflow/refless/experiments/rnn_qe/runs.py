@@ -29,7 +29,7 @@ def read_rated(
     rated: str | Path, references: Sequence[str | Path], need: Iterable[str] = ()
 ) -> data.Texts:
     """Rated outputs, with the columns that they ``need`` and all others, and references, from their
-    folders, delexicalised; the column ``dataset`` of outputs names data sets of references. Raises
+    folders, delexicalised; the column ``domain`` of outputs names data sets of references. Raises
     FormatError, StaleError: as `read_task`; an MR that cannot be read."""
     outputs = read_task(rated, [*data.RATED_COLUMNS, *need]).texts
     found = [read_task(folder, data.REFERENCE_COLUMNS).texts for folder in references]

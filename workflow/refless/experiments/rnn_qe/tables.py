@@ -27,6 +27,7 @@ from refless.experiments.rnn_qe.baselines import (
 from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
+from refless.statistics.evaluation import spread_factor
 from refless.store import sealed
 
 Array = np.ndarray
@@ -35,6 +36,10 @@ CORRELATIONS = ("pearson", "spearman")
 VALUES = (*CORRELATIONS, "mae", "rmse")
 ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
 """Columns that stand in the tables' records."""
+PARTS = ("train", "dev", "test")
+"""Of the in-set of tables 4 and 5."""
+WITHOUT_LOOKUP = "1_without_lookup"
+"""Set-up 1 on the outputs that the look-up has no estimate for."""
 WITH_REFERENCES = {*METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
 _TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in training"
@@ -74,23 +79,23 @@ def gather(
     return Gathered(sealed.read(outputs) if outputs else None, usable, why)
 
 
-def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -> pd.DataFrame:
+def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, provenance: str) -> pd.DataFrame:
     """Rated outputs by system and data set, with totals: the rows and columns of the paper."""
     paper = published.set_index("system")
     columns = list(map(str, paper))
     ours = pd.DataFrame(np.nan, paper.index, columns)
     if outputs is not None:
-        systems, sets = outputs["system"], outputs["dataset"]
+        systems, sets = outputs["system"], outputs["domain"]
         counts = pd.crosstab(systems, sets, margins=True, margins_name="total")
         ours = counts.reindex(paper.index, columns=columns, fill_value=0)
     table = beside_published(ours.reset_index(), published, ["system"], columns)
     shown = [name for column in columns for name in (column, f"paper_{column}")]
     table = table[["system", *shown]].astype(dict.fromkeys(columns, "Int64"))
-    return table.assign(source=source)
+    return table.assign(provenance=provenance)
 
 
 def table2(
-    instances: Mapping[str, Sequence[int]], published: pd.DataFrame, source: str
+    instances: Mapping[str, Sequence[int]], published: pd.DataFrame, provenance: str
 ) -> pd.DataFrame:
     """Training instances by set-up, the mean of the folds, and why they are not the paper's."""
     name = "training_instances"
@@ -100,7 +105,7 @@ def table2(
     printed = pd.to_numeric(table[f"paper_{name}"])
     different = table[name].notna() & (table[name].round() != printed)
     notes = table["setup"].map(DIFFERENT_SIZES).fillna("")
-    return table.assign(source=source, note=notes.where(different, ""))
+    return table.assign(provenance=provenance, note=notes.where(different, ""))
 
 
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
@@ -110,7 +115,7 @@ class Row(NamedTuple):
     """Predictions of the same outputs on the scale, (seeds, n); no seed where there are none."""
 
     seeds: Array
-    source: str
+    provenance: str
     reason: str = ""
 
 
@@ -118,16 +123,16 @@ Rows = dict[tuple[str, str], Row]
 """By set-up and schedule."""
 
 
-def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> Rows:
+def rows_of(data: str, tested: pd.DataFrame, given: Gathered, provenance: str) -> Rows:
     """The rows of one of `TESTED`, in the table's order; ``tested`` are the outputs of its test
     part."""
     flat = np.full((1, len(tested)), CONSTANT)
-    rows: Rows = {("constant", ""): Row(flat, source)}
+    rows: Rows = {("constant", ""): Row(flat, provenance)}
     for metric, column in METRICS.items():
         values = tested[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
         # half points, cut to the one below; values on the border of two halves fall as
         # floating-point division by 0.1 has them, as in the authors' code
-        rows[metric, ""] = Row(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), source)
+        rows[metric, ""] = Row(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
     own = [(of.setup, of.schedule, name) for name, of in NAMES.items() if of.tested == data]
     for setup, schedule, name in sorted(own):
         if file := given.predictions.get(name):
@@ -139,7 +144,7 @@ def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> Ro
             rows[str(setup), schedule] = Row(flat[:0], "", given.untrained.get(name, ""))
     for model in MODELS:
         values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
-        rows[model, ""] = Row(values[None], source)
+        rows[model, ""] = Row(values[None], provenance)
     return rows
 
 
@@ -150,15 +155,20 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
     return table.reindex(columns=ids).dropna().to_numpy(np.float64)
 
 
-def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, Any]:
+RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
+
+
+def measured(seeds: Array, truth: Array, weights: Array, factor: float = 1) -> dict[str, Any]:
     """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
-    deviation of Pearson's r. The first row of ``weights`` has each output once."""
+    deviation of Pearson's r. The first row of ``weights`` has each output once; draws spread
+    ``factor`` times as far as those of fixed predictions."""
     each = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
     found: dict[str, Any] = {}
     for name in VALUES:
         values = np.array([one[name] for one in each])
         mean = values.mean(axis=0)
-        found |= Estimate.of(mean[0], mean[1:]).columns(name)
+        estimate = Estimate.of(mean[0], mean[1:])
+        found |= estimate.widened(factor, *RANGES[name]).columns(name)
         if name == "pearson":
             found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
     return found
@@ -211,6 +221,7 @@ def _cells(
     mr = pd.factorize(tested["mr_number"])[0]
     drawn = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
     weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
+    shares = training_shares(outputs.content, len(truth))
     cells = []
     first: Rows = {}
     for data in (name for name in TESTED if name.startswith(experiment)):
@@ -221,12 +232,32 @@ def _cells(
             cell: dict[str, Any] = {"setup": setup, "schedule": schedule}
             cell |= {"configuration": data.rpartition("_")[2]}
             cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
-            cell |= {"seeds": len(row.seeds), "source": row.source, "reason": row.reason}
+            cell |= {"seeds": len(row.seeds), "provenance": row.provenance, "reason": row.reason}
+            learned = setup in MODELS
+            cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
             if len(row.seeds):
-                cell |= measured(row.seeds, truth, weights)
+                factor = spread_factor(mr, shares[data] if learned else None)
+                cell |= measured(row.seeds, truth, weights, factor)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
+            new = np.isnan(tested[f"{data}:lookup"].to_numpy(np.float64))
+            if setup == "1" and experiment == "cross_validation" and len(row.seeds) and new.any():
+                values = measured(row.seeds[:, new], truth[new], weights[:, new])
+                names = {"setup": WITHOUT_LOOKUP, "n": int(new.sum())}
+                cells.append({**cell, **values, **names, "p_metrics": math.nan})
     return cells
+
+
+def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
+    """Of each of `TESTED`, the training examples of the models beside RNN-QE over the outputs that
+    are tested: three of five parts; of tables 4 and 5, by configuration."""
+    shares = {"cross_validation": 3 / FOLDS}
+    for name in CROSS:
+        part = outputs[name]
+        inside, outside = int((part == "train").sum()), int((~part.isin(PARTS)).sum())
+        sizes = inside, round(0.75 * outside), outside + inside
+        shares |= {f"{name}_{k}": size / tested for k, size in enumerate(sizes, start=1)}
+    return shares
 
 
 def results(
@@ -238,7 +269,7 @@ def results(
     keys = ["setup", "configuration"] if crossed else ["setup"]
     if given.outputs is None:
         schedule = np.where(published["setup"].str.isdigit(), SHORT, "")
-        cells = published[keys].assign(schedule=schedule, source="", reason="")
+        cells = published[keys].assign(schedule=schedule, provenance="", reason="")
     else:
         cells = pd.DataFrame(_cells(experiment, given, given.outputs, bootstrap))
     table = beside_published(cells, published, keys, VALUES)
@@ -247,7 +278,8 @@ def results(
     shown = [*keys, "schedule", "pearson", "pearson_low", "pearson_high", "pearson_sd"]
     shown += ["paper_pearson", "spearman", "spearman_low", "spearman_high", "paper_spearman"]
     shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
-    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
+    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
+    shown += ["interval_for", "provenance", "reason"]
     draws = [] if crossed else [f"{name}_draws" for name in VALUES]
     table = table.reindex(columns=[*shown, *draws, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
@@ -267,10 +299,10 @@ def tabulate(
         return results(experiment, given, printed, bootstrap)
     nothing = sealed.Sealed(None, {"provenance": "", "instances": {}})
     outputs = given.outputs or nothing
-    source = outputs.metadata["provenance"]
+    provenance = outputs.metadata["provenance"]
     if name == "rnn_qe_table1":
-        return table1(outputs.content, printed, source)
-    return table2(outputs.metadata["instances"], printed, source)
+        return table1(outputs.content, printed, provenance)
+    return table2(outputs.metadata["instances"], printed, provenance)
 
 
 # ---- learning curves -----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Training data of the six set-ups: rated outputs, and human references and errors on top.
 
 Stage: prediction (data of RNN-QE). In: rated outputs of one data set, human references of others;
-the column ``dataset`` of an output names the data set that has its references. Out: for each split
+the column ``domain`` of an output names the data set that has its references. Out: for each split
 a table of `COLUMNS`. Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 """
 
@@ -25,8 +25,8 @@ COLUMNS = ["id", "part", "mr", "text", "rating"]
 ``output``, ``reference`` (of a rated output's MR) or ``source`` (a row of a source set); ``part``
 is ``train`` (rated), ``pretrain`` (synthetic, for the first passes only), ``dev`` or ``test``; MR
 and text are delexicalised tokens, ratings from 1 to 6."""
-RATED_COLUMNS = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
-REFERENCE_COLUMNS = ["id", "task", "context", "text_nem", "mr_key"]
+RATED_COLUMNS = ["id", "domain", "system", "context", "text", "mr_key", "median_quality"]
+REFERENCE_COLUMNS = ["id", "dataset", "context", "text_nem", "mr_key"]
 ERRORS = 4
 IN_SET_TRAIN, IN_SET_DEV = 100, 100
 AFTER_ONE = 4.0  # the most that a text with an error can be worth
@@ -36,7 +36,7 @@ ACTIONS = ("duplicate", "duplicate_elsewhere", "insert", "replace", "remove")
 
 class DataSettings(NamedTuple):
     """What decides the training data, besides texts and ratings: the seed of folds and errors, and
-    the ``dataset`` and ``system`` of the outputs which tables 4 and 5 test on."""
+    the ``domain`` and ``system`` of the outputs which tables 4 and 5 test on."""
 
     seed: int
     domain: str
@@ -120,7 +120,7 @@ def cross_split(
     """
     column, value = "system", settings.system
     if experiment == "cross_domain":
-        column, value = "dataset", settings.domain
+        column, value = "domain", settings.domain
     inside = (rated[column] == value).to_numpy()
     if inside.sum() <= IN_SET_TRAIN + IN_SET_DEV:
         raise SettingError(f"{inside.sum()} outputs with {column} {value} are too few to test on")
@@ -219,10 +219,10 @@ def _references_of(
 ) -> pd.DataFrame:
     """The references of the MRs of some outputs, of their own source sets, in the order of all
     ``rated`` MRs; the same sentence of one MR comes once."""
-    keys = ["dataset", "mr_key"]
+    keys = ["domain", "mr_key"]
     every = rated[keys].drop_duplicates()
     wanted = every.merge(chosen[keys].drop_duplicates(), on=keys)
-    found = wanted.merge(references.rename(columns={"task": "dataset"}), on=keys)
+    found = wanted.merge(references.rename(columns={"dataset": "domain"}), on=keys)
     return found.drop_duplicates([*keys, "text_nem"])
 
 

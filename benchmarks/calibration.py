@@ -1,0 +1,356 @@
+"""Do verdicts and intervals hold what they promise? Ratings are simulated whose truth is known, and
+what `refless compare` says of them is counted: ``python -m benchmarks.calibration``.
+
+What was simulated is kept in a file, so that a run goes on where it stopped. Stage: none.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from refless.evaluation.evaluate import compare, estimate_splits
+from refless.evaluation.measures import calibrated, measure
+from refless.evaluation.predict import ComparisonSettings, Fitted, Method, Neighbors
+from refless.evaluation.read import Rated, all_splits
+from refless.evaluation.report import verdict
+from refless.models.baselines import Line, Ngrams, RidgeTfidf
+from refless.statistics import interval
+
+Array = np.ndarray
+
+VOCABULARY, TOPICS = 400, 40
+"""Words, by Zipf's law; and how many of them belong to a context, where contexts have words."""
+DRAWS = 1000
+
+
+@cache
+def vocabulary() -> tuple[Array, Array]:
+    """Words of 3 to 8 letters, and the weight of each in a signal."""
+    generator = np.random.default_rng(0)
+    letters = list("abcdefghijklmnopqrstuvwxyz")
+    words = [
+        "".join(generator.choice(letters, generator.integers(3, 9))) for _ in range(VOCABULARY)
+    ]
+    return np.array(words), generator.normal(size=VOCABULARY)
+
+
+@dataclass
+class Texts:
+    """Simulated texts: everything has one entry a text, (n,)."""
+
+    texts: list[str]
+    signal: Array  # of their words, standardised
+    words: Array  # their number
+    system: Array
+    context: Array
+
+    def rated(self, quality: Array, **scores: Array) -> Rated:
+        n = len(self.texts)
+        unit = (quality - quality.min()) / np.ptp(quality)
+        return Rated(
+            texts=self.texts,
+            quality=unit,
+            text_id=np.unique(self.texts, return_inverse=True)[1],
+            system=self.system if self.system.any() else None,
+            prompts=[f"context {number}" for number in self.context],
+            context=self.context,
+            context_group=self.context,
+            scores={f"score_{name}": values for name, values in scores.items()},
+            rows=np.arange(n) + 1,
+        )
+
+
+def simulate(
+    generator: np.random.Generator, contexts: int, systems: int, topics: bool = False
+) -> Texts:
+    """Texts of 5 to 20 words, one of each system for each context; with ``topics``, texts of a
+    context share words."""
+    words, weights = vocabulary()
+    share = 1 / np.arange(1, VOCABULARY + 1)
+    system, context = np.tile(np.arange(systems), contexts), np.repeat(np.arange(contexts), systems)
+    favourites = [generator.choice(VOCABULARY, TOPICS, replace=False) for _ in range(contexts)]
+    number = generator.integers(5, 21, contexts * systems)
+    rows = []
+    for text, length in enumerate(number):
+        chances = share.copy()
+        if topics:
+            chances[favourites[context[text]]] *= 20
+        rows.append(generator.choice(VOCABULARY, length, p=chances / chances.sum()))
+    signal = np.array([weights[row].mean() for row in rows])
+    return Texts(
+        texts=[" ".join(words[row]) for row in rows],
+        signal=(signal - signal.mean()) / signal.std(),
+        words=number,
+        system=system,
+        context=context,
+    )
+
+
+# ---- quality without a signal --------------------------------------------------------------------
+
+Quality = Callable[[np.random.Generator, Texts], Array]
+
+
+def effect(generator: np.random.Generator, group: Array) -> Array:
+    """A normal effect of each group."""
+    return generator.normal(size=int(group.max()) + 1)[group]
+
+
+def noise(generator: np.random.Generator, texts: Texts) -> Array:
+    return generator.normal(size=len(texts.texts))
+
+
+def standard(values: Array) -> Array:
+    return (values - values.mean()) / values.std()
+
+
+def u_shape(texts: Texts) -> Array:
+    return standard((texts.words - 12.5) ** 2)
+
+
+def same_text(generator: np.random.Generator, texts: Texts) -> Array:
+    """The first system always writes what it wrote first."""
+    for row in np.flatnonzero(texts.system == 0):
+        texts.texts[row], texts.words[row] = texts.texts[0], texts.words[0]
+    return effect(generator, texts.system) + standard(texts.words) + noise(generator, texts)
+
+
+NULLS: dict[str, tuple[Quality, dict[str, Any]]] = {
+    "nothing": (noise, {}),
+    "system + context": (
+        lambda g, t: effect(g, t.system) + effect(g, t.context) + noise(g, t),
+        {},
+    ),
+    "length": (lambda g, t: standard(t.words) + noise(g, t), {}),
+    "length, U-shaped": (lambda g, t: u_shape(t) + noise(g, t), {}),
+    "length in steps": (
+        lambda g, t: standard(np.searchsorted([7, 11, 14, 16], t.words) % 2) + noise(g, t),
+        {},
+    ),
+    "system + length": (
+        lambda g, t: effect(g, t.system) + standard(t.words) + noise(g, t),
+        {},
+    ),
+    "system + context + length, contexts with words": (
+        lambda g, t: effect(g, t.system) + effect(g, t.context) + standard(t.words) + noise(g, t),
+        {"contexts": 133, "topics": True},
+    ),
+    "a system that writes one text": (same_text, {}),
+}
+
+
+def null(name: str) -> Callable[[int], dict[str, Any]]:
+    """Of a seed, whether a method is shown to be ahead under any split."""
+    quality, sizes = NULLS[name]
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        texts = simulate(generator, **{"contexts": 50, "systems": 6, **sizes})
+        return {"hit": any(shown(texts.rated(quality(generator, texts)), seed).values())}
+
+    return replication
+
+
+def power(n: int) -> Callable[[int], dict[str, Any]]:
+    """Of a seed, whether a signal of r 0.5 is shown on new texts."""
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        texts = simulate(generator, contexts=n // 6, systems=6)
+        quality = 0.5 * texts.signal + 0.75**0.5 * noise(generator, texts)
+        return {"hit": shown(texts.rated(quality), seed)["texts"]}
+
+    return replication
+
+
+def shown(rated: Rated, seed: int) -> dict[str, bool]:
+    """The verdict of `refless compare` on each split."""
+    settings = ComparisonSettings({"bleu.char": {}}, draws=DRAWS, seed=seed, repeats=1, threads=1)
+    comparison = compare(rated, settings)
+    return {name: verdict(comparison, name).get("shown", False) for name in comparison.splits}
+
+
+# ---- intervals -----------------------------------------------------------------------------------
+
+
+def row(
+    method: Method, rated: Rated, split: str, seed: int, name: str, score: Array | None = None
+) -> dict[str, Any]:
+    """A measure of one method with its interval."""
+    splits = {split: all_splits(rated, seed)[split]}
+    (estimates,) = estimate_splits(method, rated, splits)[split]
+    values = measure(estimates, rated, splits[split][0], DRAWS, seed, score)
+    draws = calibrated([values], rated, splits[split][0], seed, method.learned)[name]
+    low, high = interval(draws[1:])
+    return {"value": float(draws[0]), "low": low, "high": high}
+
+
+def learned(method: str, n: int, split: str = "texts") -> Callable[[int], dict[str, Any]]:
+    """Of a seed, r of a method with its interval, where a fifth of the variance is a signal."""
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        texts = simulate(generator, contexts=n // 6, systems=6)
+        rated = texts.rated(0.5 * texts.signal + noise(generator, texts))
+        model: Method = Neighbors("bleu.char", {}, threads=1)
+        if method == "ridge":
+            model = Fitted(RidgeTfidf(Ngrams(rated.texts)), rated.texts)
+        return row(model, rated, split, seed, "pearson")
+
+    return replication
+
+
+def new_systems(
+    systems: int, deviation: float, mean: float = 0.3
+) -> Callable[[int], dict[str, Any]]:
+    """Of a seed, the mean r of a given score within systems whose own r differ."""
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        texts = simulate(generator, contexts=50, systems=systems)
+        r = np.clip(generator.normal(mean, deviation, systems), -0.95, 0.95)[texts.system]
+        quality = noise(generator, texts)
+        score = r * quality + (1 - r**2) ** 0.5 * noise(generator, texts)
+        rated = texts.rated(quality, judge=score)
+        method = Fitted(Line(), score, learned=False)
+        return row(method, rated, "systems", seed, "pearson_by_system", score)
+
+    return replication
+
+
+def few_contexts(contexts: int) -> Callable[[int], dict[str, Any]]:
+    """Of a seed, r of a useless score that hangs on the context, as a part of quality does."""
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        texts = simulate(generator, contexts=contexts, systems=15)
+        quality = effect(generator, texts.context) + noise(generator, texts)
+        score = effect(generator, texts.context) + noise(generator, texts)
+        method = Fitted(Line(), score, learned=False)
+        return row(method, texts.rated(quality, judge=score), "texts", seed, "pearson", score)
+
+    return replication
+
+
+# ---- cases ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is simulated, how often, and the bound that it is held to."""
+
+    replication: Callable[[int], dict[str, Any]]
+    number: int  # of replications
+    measure: str  # shown (at most), power (at least), coverage (at least)
+    bound: float | None
+    truth: float | None = None  # None: the mean of the estimates
+    widest: float | None = None  # standard error over the deviation of the estimates, at most
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    for name in NULLS:
+        yield f"null: {name}", Case(null(name), 100, "shown", 0.05)
+    for n, bound in ((300, None), (1200, 0.8)):
+        yield f"signal of r 0.5, {n} texts", Case(power(n), 100, "power", bound)
+    for n, bound, number in ((300, 0.90, 400), (1200, 0.92, 200)):
+        for method in ("ridge", "neighbors"):
+            name = f"{method}, new texts, {n} texts"
+            yield name, Case(learned(method, n), number, "coverage", bound, widest=1.5)
+        name = f"ridge, new contexts, {n} texts"
+        yield name, Case(learned("ridge", n, "contexts"), number, "coverage", bound)
+    for systems in (4, 8, 12, 20):
+        for deviation in (0.15, 0.30):
+            name = f"score, {systems} systems, r differs by {deviation}"
+            yield name, Case(new_systems(systems, deviation), 400, "coverage", 0.92, 0.3)
+    for contexts in (12, 20, 29):
+        name = f"useless score, {contexts} contexts of 15"
+        yield name, Case(few_contexts(contexts), 400, "coverage", 0.92, 0.0)
+
+
+def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
+    """A line: what is bounded, what was observed with its Monte Carlo error, whether it holds."""
+    extra, too_wide = "", False
+    if case.measure == "coverage":
+        values = np.array([[r["value"], r["low"], r["high"]] for r in results])
+        truth = values[:, 0].mean() if case.truth is None else case.truth
+        hits = (values[:, 1] <= truth) & (truth <= values[:, 2])
+        error = (values[:, 2] - values[:, 1]).mean() / 2 / 1.96
+        ratio = error / values[:, 0].std(ddof=1)
+        extra = f"; standard error {ratio:.2f} of the deviation"
+        # a deviation of n numbers has a relative error of 1 / sqrt(2 (n - 1))
+        too_wide = (
+            case.widest is not None and ratio * (1 - (2 / (len(values) - 1)) ** 0.5) > case.widest
+        )
+    else:
+        hits = np.array([r["hit"] for r in results])
+    observed, n = hits.mean(), len(hits)
+    monte_carlo = max(np.sqrt(observed * (1 - observed) / n), 0.5 / n)
+    outcome = "recorded"
+    if case.bound is not None:
+        beyond = observed - case.bound if case.measure == "shown" else case.bound - observed
+        outcome = "missed" if beyond > 2 * monte_carlo or too_wide else "holds"
+    side = "at most" if case.measure == "shown" else "at least"
+    bound = "" if case.bound is None else f" ({side} {case.bound:g})"
+    numbers = f"{case.measure}{bound} {observed:.3f} ± {monte_carlo:.3f}, {n} times"
+    return f"{outcome:8} {name}: {numbers}{extra}"
+
+
+def _replicate(name: str, seed: int) -> tuple[str, int, dict[str, Any]]:
+    with threadpool_limits(1):
+        return name, seed, dict(cases())[name].replication(seed)
+
+
+def run(names: Sequence[str], number: int | None, jobs: int, path: Path) -> list[str]:
+    """Simulate what the file does not have yet; a line for each case."""
+    every = dict(cases())
+    done: dict[tuple[str, int], dict[str, Any]] = {}
+    if path.is_file():
+        for line in path.read_text("utf-8").splitlines():
+            name, seed, result = json.loads(line)
+            done[name, seed] = result
+    path.parent.mkdir(parents=True, exist_ok=True)
+    wanted = [
+        (name, seed)
+        for name in names
+        for seed in range(min(number or every[name].number, every[name].number))
+    ]
+    missing = [key for key in wanted if key not in done]
+    with ProcessPoolExecutor(jobs) as pool, path.open("a", encoding="utf-8") as file:
+        for name, seed, result in (
+            pool.map(_replicate, *zip(*missing, strict=True)) if missing else []
+        ):
+            done[name, seed] = result
+            file.write(json.dumps([name, seed, result]) + "\n")
+            file.flush()
+    lines = []
+    for name in names:
+        results = [done[key] for key in wanted if key[0] == name]
+        lines.append(report(name, every[name], results))
+    return lines
+
+
+options = argparse.ArgumentParser(description=__doc__)
+options.add_argument("--case", action="append", help="part of a name; may be given several times")
+options.add_argument("--quick", action="store_true", help="a few replications of each case")
+options.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+options.add_argument("--results", type=Path, default=Path("build/calibration.jsonl"))
+
+
+def main(arguments: argparse.Namespace) -> None:
+    asked = arguments.case or [""]
+    names = [name for name, _ in cases() if any(part in name for part in asked)]
+    number = 3 if arguments.quick else None
+    print(*run(names, number, arguments.jobs, arguments.results), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main(options.parse_args())
