@@ -370,6 +370,18 @@ def test_new_systems_have_the_mean_of_their_own_r(rated, found):
     assert "too few different systems" in answer(few, compare(few, QUICK))[1]
 
 
+def test_few_contexts_say_nothing_of_new_ones(rated):
+    few = rated.context_group % 9
+    part = replace(rated, context=few, context_group=few, references=None)
+    made = compare(part, replace(QUICK, kernels={}))
+    own = verdict(made, "contexts")
+    assert np.isnan(own["p"])
+    assert not own["shown"]
+    assert np.isfinite(own["difference_low"])  # of these contexts
+    assert "too few different contexts" in " ".join(answer(part, made))
+    assert np.isfinite(verdict(made, "texts")["p"])
+
+
 def made_up_part(rated: Rated, rows: np.ndarray) -> Rated:
     """Some of the texts, without scores and references."""
     return Rated(

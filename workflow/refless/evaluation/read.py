@@ -62,6 +62,11 @@ class Rated:
         low, high = self.scale
         return low + (high - low) * quality
 
+    @property
+    def contexts(self) -> int:
+        """Their number, as they are left out; 0 where nobody says or all are one."""
+        return 0 if self.context_group is None else int(self.context_group.max()) + 1
+
     @cached_property
     def resampling_units(self) -> ResamplingUnits:
         """What a bootstrap resamples: contexts, where there are enough, and equal texts."""

@@ -106,7 +106,9 @@ def _said(comparison: Comparison, split: str) -> str:
         sentence += f", the mean within {best['systems']:.0f} systems"
     sentence += f"; best trivial: {trivial}"
     if np.isnan(best["p"]):
-        few = "systems" if split == "systems" and best["systems"] < FEWEST_SYSTEMS else "texts"
+        few_systems = split == "systems" and best["systems"] < FEWEST_SYSTEMS
+        # an interval of these contexts is no test of the next one
+        few = split if few_systems or np.isfinite(best["difference_low"]) else "texts"
         return f"{sentence}; too few different {few} for a test {texts}."
     sentence += f"; difference {_shown(best, 'difference')}, p {best['p']:.2g}"
     sentence += f", corrected for {best['methods']} methods {best['corrected']:.2g}"
@@ -153,9 +155,8 @@ def warnings(rated: Rated, found: Comparison) -> Iterator[str]:
             "No column context or mr: texts that answer the same may be in training and in the"
             " test, which flatters every method."
         )
-    contexts = 0 if rated.context_group is None else int(rated.context_group.max()) + 1
-    if 1 < contexts < FEWEST_CONTEXTS:
-        yield f"{contexts} contexts are too few to be resampled: intervals hold for these alone."
+    if 1 < (number := rated.contexts) < FEWEST_CONTEXTS:
+        yield f"{number} contexts are too few to be resampled: intervals hold for these alone."
 
 
 def write_comparison(
