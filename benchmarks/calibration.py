@@ -194,17 +194,20 @@ def row(
     return {"value": float(draws[0]), "low": low, "high": high}
 
 
-def learned(method: str, n: int, split: str = "texts") -> Callable[[int], dict[str, Any]]:
+def learned(
+    method: str, n: int, split: str = "texts", systems: int = 6
+) -> Callable[[int], dict[str, Any]]:
     """Of a seed, r of a method with its interval, where a fifth of the variance is a signal."""
 
     def replication(seed: int) -> dict[str, Any]:
         generator = np.random.default_rng(seed)
-        texts = simulate(generator, contexts=n // 6, systems=6)
+        texts = simulate(generator, contexts=n // systems, systems=systems)
         rated = texts.rated(0.5 * texts.signal + noise(generator, texts))
         model: Method = Neighbors("bleu.char", {}, threads=1)
         if method == "ridge":
             model = Fitted(RidgeTfidf(Ngrams(rated.texts)), rated.texts)
-        return row(model, rated, split, seed, "pearson")
+        name = "pearson_by_system" if split == "systems" else "pearson"
+        return row(model, rated, split, seed, name)
 
     return replication
 
@@ -271,6 +274,9 @@ def cases() -> Iterator[tuple[str, Case]]:
         for deviation in (0.15, 0.30):
             name = f"score, {systems} systems, r differs by {deviation}"
             yield name, Case(new_systems(systems, deviation), 400, "coverage", 0.92, 0.3)
+    for systems in (6, 20):
+        name = f"ridge, {systems} new systems, 300 texts"
+        yield name, Case(learned("ridge", 300, "systems", systems), 400, "coverage", 0.92)
     for contexts in (12, 20, 29):
         name = f"useless score, {contexts} contexts of 15"
         yield name, Case(few_contexts(contexts), 400, "coverage", 0.92, 0.0)

@@ -359,6 +359,14 @@ def test_new_systems_have_the_mean_of_their_own_r(rated, found):
     row = table.loc["ridge"]
     assert (row["pearson_by_system"], row["systems"]) == (pytest.approx(np.mean(own)), split.folds)
     low, high = stats.t.interval(0.95, 3, np.mean(own), stats.sem(own))
+    # wider than over systems alone: these share training texts
+    assert row["pearson_by_system_low"] < low < high < row["pearson_by_system_high"]
+    judge = [
+        np.corrcoef(rated.scores["score_judge"][part["row"] - 1], part["quality"])[0, 1]
+        for _, part in values.groupby("fold")
+    ]
+    row = table.loc["score_judge"]
+    low, high = stats.t.interval(0.95, 3, np.mean(judge), stats.sem(judge))
     assert row["pearson_by_system_low"] == pytest.approx(low, abs=(high - low) / 5)
     assert row["pearson_by_system_high"] == pytest.approx(high, abs=(high - low) / 5)
     assert np.isnan(table.loc["constant", "pearson_by_system"])

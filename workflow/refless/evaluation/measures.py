@@ -91,12 +91,13 @@ def calibrated(
     Draws of correlations spread as far as other training examples would have moved the estimates
     (``learned``; otherwise these are held fixed), and as few units need. ``pearson_by_system`` is
     the mean of the systems' own r, an undefined one as 0, with draws of a t distribution over
-    systems; without draws where there are fewer than `FEWEST_SYSTEMS`.
+    systems and, of a learned method, of what all systems have in common, its training texts;
+    without draws where there are fewer than `FEWEST_SYSTEMS`.
     """
     values = averaged(repeats)
-    factor = rated.resampling_units.t_factor
-    if learned:
-        factor *= training_factor(1 - 1 / split.folds)
+    training = training_factor(1 - 1 / split.folds) if learned else 1.0
+    factor = rated.resampling_units.t_factor * training
+    of_texts = values["pearson"][1:]
     for name in CORRELATIONS:
         value, draws = values[name][0], values[name][1:]
         values[name] = np.append(value, widened(value, draws, factor, bound=1))
@@ -104,6 +105,9 @@ def calibrated(
         number = len(values["pearson"]) - 1
         enough = len(of_systems) >= FEWEST_SYSTEMS and number > 0 and np.isfinite(of_systems).all()
         draws = t_draws(of_systems, number, seed) if enough else np.empty(0)
+        if enough and learned:  # systems share training texts, so their own r move together
+            moved = of_texts - np.nanmean(of_texts)
+            draws = draws + (training**2 - 1) ** 0.5 * np.nan_to_num(moved)
         values["pearson_by_system"] = np.append(of_systems.mean(), draws)
     return values
 
