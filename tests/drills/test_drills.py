@@ -127,6 +127,7 @@ def test_a_flipped_bit_in_each_kind_of_file_and_record_is_refused(small, tmp_pat
             target.write_bytes(raw)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["both", "no record"])
 def test_what_is_refused_is_mended_by_what_the_error_says(changed, harm):
     """Another kernel's file and record (one of the two alone: tests/store), or no record."""
@@ -149,6 +150,7 @@ def test_what_is_refused_is_mended_by_what_the_error_says(changed, harm):
     assert changed.contents() == before
 
 
+@pytest.mark.slow
 def test_an_exchanged_raw_file_is_refused_or_read_again(changed):
     """One with a published sum is refused; a user's own is another file, whatever its time."""
     placed = changed.path / "resources/manual" / SUMMARIES

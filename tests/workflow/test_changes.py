@@ -55,6 +55,7 @@ def edit(project: Project, path: str, more: str) -> None:
         handle.write(more)
 
 
+@pytest.mark.slow
 def test_an_edited_module_makes_again_what_hangs_on_it(changed):
     changed.own_modules()
     edit(changed, "workflow/refless/kernels/rouge_l.py", "\n# a comment\n")
@@ -85,6 +86,7 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
     assert planned <= {*figures, "make_report"}
 
 
+@pytest.mark.slow
 def test_a_kernel_asks_for_more_the_more_texts_there_are(changed):
     """And predictions, of seconds, are no job of a cluster."""
     rules = (ROOT / "workflow/rules/bleu_neighbors.smk").read_text(encoding="utf-8")
