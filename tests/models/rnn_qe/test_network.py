@@ -154,7 +154,7 @@ def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, tested, m
         return replace(model, scale=how[-1]), quality
 
     monkeypatch.setattr(own, "cross_fit", cross_fit)
-    given = Rated(texts, quality, np.arange(120), answers=mrs, group=group, scale=(1, 5))
+    given = Rated(texts, quality, np.arange(120), prompts=mrs, context_group=group, scale=(1, 5))
     made = trained_networks(given, seed=0, errors=False, threads=1)
     assert (made.about["tested"], made.scale) == (tested, (1, 5))
     apart = [len(set(folds[0][group == one])) for one in range(contexts)]
