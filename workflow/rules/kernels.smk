@@ -7,18 +7,6 @@ PREDICTIONS = there(
 )
 
 
-def kernel_mb(wildcards, input, attempt):
-    """Memory: some for the program, and a matrix of four bytes a pair of texts."""
-    return attempt * int(2000 + 1000 * os.path.getsize(input.ratings[0]) / 1e6)
-
-
-def kernel_minutes(wildcards, input, attempt):
-    """Time for the slowest kernel, METEOR, which grows with the square of the texts; a hundred
-    times as much with an encoder on a processor."""
-    pairs = (os.path.getsize(input.ratings[0]) / 1e6) ** 2
-    return attempt * int(60 + (100 if has_encoder(wildcards.kernel) else 10) * pairs)
-
-
 rule compute_kernel:
     input:
         ratings=RATINGS,
