@@ -162,7 +162,7 @@ PAGE = """
 from refless.report import catalogue, render
 assert catalogue.catalogue()
 front = dict(id="", picture="", caption="", entry=dict(title=""))
-print(render.page(papers={}, front=front, findings="", counts={}, sources={}))
+print(render.page(papers={}, front=front, findings="", claims=[], counts={}, sources={}))
 """
 BUILT = {".pyc", ".nbi", ".nbc"}
 
