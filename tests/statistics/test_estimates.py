@@ -27,6 +27,7 @@ from refless.statistics.bootstrap import (
     FEWEST_CONTEXTS,
     ResamplingUnits,
     crossed_units,
+    few_units_factor,
     packed,
     t_draws,
     training_factor,
@@ -123,10 +124,10 @@ def test_intervals_of_few_units_are_those_of_students_t():
     values = np.random.default_rng(1).normal(size=12)
     units = ResamplingUnits(np.arange(12))
     draws = np.concatenate([*draw_blocks(units, 20_000, 0)]) @ values / 12
-    low, high = interval(widened(values.mean(), draws, units.t_factor))
+    low, high = interval(widened(values.mean(), draws, few_units_factor(units.number)))
     half = stats.t.ppf(0.975, 11) * values.std(ddof=1) / np.sqrt(12)
     assert (high - low) / 2 == pytest.approx(half, rel=0.05)
-    assert ResamplingUnits(np.arange(ENOUGH_UNITS)).t_factor == 1
+    assert few_units_factor(ResamplingUnits(np.arange(ENOUGH_UNITS)).number) == 1
     # and of their systems, whose draws subtract as pairs do
     other = np.random.default_rng(2).normal(size=12)
     gap = t_draws(values, 20_000, 3) - t_draws(other, 20_000, 3)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ from refless.statistics import interval, ratings_saved
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
     FEWEST_CONTEXTS,
+    spread_factor,
     t_quantile,
-    training_factor,
     widened,
 )
 
@@ -99,12 +100,13 @@ def compare(
         for row, values in estimates.items()
     }
 
-    def calibrate(row: Row, number: int | None = None) -> Draws:
+    @cache  # rivals are those of each row
+    def calibrate(row: Row, number: int) -> Draws:
         learned = methods[row[1:]].learned
         part = repeats[row][:number]
         return calibrated(part, rated, splits[row[0]][0], settings.seed, learned)
 
-    draws = {row: calibrate(row) for row in repeats}
+    draws = {row: calibrate(row, len(parts)) for row, parts in repeats.items()}
     draws = {row: values for row, values in draws.items() if values["coverage"][0] > 0}
     table = []
     for row, reason in reasons.items():
@@ -306,7 +308,7 @@ def learning_curve(
             parts.append(values["pearson"])
         # where nothing is ranked, r is 0
         r = np.nan_to_num(parts).mean(axis=0)
-        factor = rated.resampling_units.t_factor * training_factor(size / n)
+        factor = spread_factor(rated.resampling_units.number, size / n)
         points[size] = np.append(r[0], widened(r[0], r[1:], factor, bound=1))
         size *= 2
     points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, "ridge", ""]["pearson"]

@@ -15,6 +15,7 @@ from refless.statistics.bootstrap import (
     FEWEST_TEXTS,
     bootstrap,
     draw_blocks,
+    spread_factor,
     t_draws,
     training_factor,
     widened,
@@ -95,8 +96,8 @@ def calibrated(
     without draws where there are fewer than `FEWEST_SYSTEMS`.
     """
     values = averaged(repeats)
-    training = training_factor(1 - 1 / split.folds) if learned else 1.0
-    factor = rated.resampling_units.t_factor * training
+    share = 1 - 1 / split.folds if learned else None
+    factor = spread_factor(rated.resampling_units.number, share)
     of_texts = values["pearson"][1:]
     for name in CORRELATIONS:
         value, draws = values[name][0], values[name][1:]
@@ -105,9 +106,9 @@ def calibrated(
         number = len(values["pearson"]) - 1
         enough = len(of_systems) >= FEWEST_SYSTEMS and number > 0 and np.isfinite(of_systems).all()
         draws = t_draws(of_systems, number, seed) if enough else np.empty(0)
-        if enough and learned:  # systems share training texts, so their own r move together
+        if enough and share:  # systems share training texts, so their own r move together
             moved = of_texts - np.nanmean(of_texts)
-            draws = draws + (training**2 - 1) ** 0.5 * np.nan_to_num(moved)
+            draws = draws + (training_factor(share) ** 2 - 1) ** 0.5 * np.nan_to_num(moved)
         values["pearson_by_system"] = np.append(of_systems.mean(), draws)
     return values
 

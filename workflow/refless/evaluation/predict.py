@@ -68,7 +68,7 @@ class Method(Protocol):
     ``learned``, whether other ratings would have given other estimates than a line's scale."""
 
     @property
-    def repeats(self) -> int: ...
+    def repeats(self) -> int | None: ...
 
     @property
     def learned(self) -> bool: ...
@@ -166,7 +166,7 @@ class Fitted:
     model: Any
     X: Any
     learned: bool = True
-    repeats: int = 1000
+    repeats: int | None = None
 
     def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
         return [fit_folds(self.model, self.X, rated, split) for split in splits]
@@ -193,7 +193,7 @@ class Neighbors:
     options: Mapping[str, Any]
     threads: int | None = None
     learned: bool = True
-    repeats: int = 1000
+    repeats: int | None = None
 
     def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
         sums = group_sums(
@@ -268,7 +268,7 @@ class WeightedReferences:
     words: Texts  # of `words_of`
     rated_texts: bool
     learned: bool = True
-    repeats: int = 1000
+    repeats: int | None = None
 
     @staticmethod
     def words_of(rated: Rated) -> Texts:

@@ -132,11 +132,6 @@ class ResamplingUnits:
             return primary
         return primary + len(np.unique(self.crossed[self.primary < 0]))
 
-    @property
-    def t_factor(self) -> float:
-        """By `few_units_factor`."""
-        return few_units_factor(self.number)
-
     def distinct(self) -> tuple["ResamplingUnits", Array]:
         """Each combination once, and which one each candidate has, int64 (candidates,)."""
         sides = [self.primary] if self.crossed is None else [self.primary, self.crossed]
@@ -203,6 +198,14 @@ def training_factor(training_share: float) -> float:
     candidates, where fixed predictions have s^2 / J.
     """
     return float((1 + 1 / training_share) ** 0.5)
+
+
+def spread_factor(units: int | None, training_share: float | None) -> float:
+    """How much further than draws of fixed predictions an estimate spreads: few ``units`` (None:
+    enough) by `few_units_factor`, other training examples (None: held fixed) by `training_factor`.
+    """
+    few = 1.0 if units is None else few_units_factor(units)
+    return few * (1.0 if training_share is None else training_factor(training_share))
 
 
 def t_draws(values: Array, draws: int, seed: int) -> Array:

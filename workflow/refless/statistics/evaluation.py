@@ -11,8 +11,7 @@ from refless.statistics.bootstrap import (
     Estimate,
     bootstrap,
     draw_blocks,
-    few_units_factor,
-    training_factor,
+    spread_factor,
 )
 from refless.statistics.correlation import centred, spearman, weighted_mean, weighted_spearman
 
@@ -68,7 +67,7 @@ def evaluate(
     values = np.mean(errors), rho, covered.mean()
     pairs = zip(values, bootstrap(measures, drawn), strict=True)
     mse, rhos, coverage = (Estimate.of(*pair) for pair in pairs)
-    factor = spread_factor(units, training_share)
+    factor = spread_factor(None if units is None else len(np.unique(units)), training_share)
     return Evaluation(
         mse=mse.widened(factor, 0, np.inf),
         spearman=rhos.widened(factor, -1, 1),
@@ -76,13 +75,6 @@ def evaluate(
         p_value=p_value,
         n=n,
     )
-
-
-def spread_factor(units: Array | None, training_share: float | None) -> float:
-    """How much further than draws of fixed predictions an estimate spreads: other training examples
-    would have been learned from, and units may be few."""
-    learned = 1.0 if training_share is None else training_factor(training_share)
-    return learned * (1.0 if units is None else few_units_factor(len(np.unique(units))))
 
 
 def agreement(

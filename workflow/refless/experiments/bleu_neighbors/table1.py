@@ -14,7 +14,7 @@ import pandas as pd
 from refless.experiments.bleu_neighbors.neighbors import Predicted
 from refless.experiments.published import beside_paper, measured
 from refless.statistics import Estimate, covered_errors, evaluate, human_rows
-from refless.statistics.evaluation import spread_factor
+from refless.statistics.bootstrap import spread_factor
 
 Array = np.ndarray
 Rows = list[dict[str, Any]]

@@ -27,7 +27,7 @@ from refless.experiments.rnn_qe.baselines import (
 from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
-from refless.statistics.evaluation import spread_factor
+from refless.statistics.bootstrap import spread_factor
 from refless.store import sealed
 
 Array = np.ndarray
@@ -236,7 +236,7 @@ def _cells(
             learned = setup in MODELS
             cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
             if len(row.seeds):
-                factor = spread_factor(mr, shares[data] if learned else None)
+                factor = spread_factor(int(mr.max()) + 1, shares[data] if learned else None)
                 cell |= measured(row.seeds, truth, weights, factor)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
