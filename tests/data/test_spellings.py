@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.sources import mr
-from refless.data.wording import numbered, wording
+from refless.data.text_ids import normalize_text, text_ids
 from refless.errors import FormatError
 
 
@@ -110,16 +110,20 @@ def test_one_text_is_one_however_it_is_set():
         ("我喜欢", "我 喜欢"),
         ("\u00bd of it", "1/2 of it"),
     ):
-        assert wording(one) == wording(other)
+        assert normalize_text(one) == normalize_text(other)
     greek = "α\u1fe6λος ᾲ \u0390"
-    assert wording(greek.upper()) == wording(greek) == wording(greek.upper().lower())
-    assert wording("ok") != wording("okay")
-    assert wording("caf\u00e9") == wording("cafe\u0301") != wording("cafe")
+    assert (
+        normalize_text(greek.upper())
+        == normalize_text(greek)
+        == normalize_text(greek.upper().lower())
+    )
+    assert normalize_text("ok") != normalize_text("okay")
+    assert normalize_text("caf\u00e9") == normalize_text("cafe\u0301") != normalize_text("cafe")
     # of marks alone, the marks count
-    assert wording("!! !") == wording("!!!") != wording("???")
-    assert wording(" ") == ""
+    assert normalize_text("!! !") == normalize_text("!!!") != normalize_text("???")
+    assert normalize_text(" ") == ""
 
 
 def test_texts_are_numbered_by_it():
-    assert numbered(["b", "A!", "a", "", "c", " ", "B"]).tolist() == [0, 1, 1, 2, 3, 2, 0]
-    assert numbered(["b", "", "B", " "], apart=True).tolist() == [0, 1, 0, 2]
+    assert text_ids(["b", "A!", "a", "", "c", " ", "B"]).tolist() == [0, 1, 1, 2, 3, 2, 0]
+    assert text_ids(["b", "", "B", " "], separate_blank=True).tolist() == [0, 1, 0, 2]

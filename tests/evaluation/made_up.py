@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.data.own import read_ratings
+from refless.data.user_ratings import read_ratings
 from refless.evaluation.read import Rated, of_own
 
 GOOD = ["lovely", "warm", "quiet", "clean", "friendly", "bright", "fresh", "kind"]

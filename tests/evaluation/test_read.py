@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless.data.own import read_ratings
+from refless.data.user_ratings import read_ratings
 from refless.errors import FormatError
 from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits, of_own
 from refless.models.folds import in_folds

@@ -10,7 +10,7 @@ import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
 from refless.data.task import read_task, write_task
-from refless.data.wording import numbered
+from refless.data.text_ids import text_ids
 from refless.errors import FormatError
 from refless.store import sealed
 from refless.store.files import file_sum, write_text
@@ -64,7 +64,9 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     numeric = [c for c in dataset.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
     both = zip(
-        numbered(dataset.texts["context"], apart=True), dataset.texts["context"], strict=True
+        text_ids(dataset.texts["context"], separate_blank=True),
+        dataset.texts["context"],
+        strict=True,
     )
     context = [f"c{number}" if context else "" for number, context in both]
     texts = dataset.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")

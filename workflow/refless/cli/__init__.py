@@ -17,8 +17,8 @@ from refless.cli.compare import compare
 from refless.cli.delta_bleu import delta_bleu
 from refless.cli.neighbors import METHODS, NEIGHBORS, fit, score
 from refless.cli.networks import qe, train_qe
-from refless.data.own import NAMES
 from refless.data.rows import FORMATS, shorten
+from refless.data.user_ratings import COLUMN_NAMES
 from refless.errors import ReflessError
 
 OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -51,8 +51,8 @@ def tau(text: str) -> str | float:
 
 def _column(text: str) -> tuple[str, str]:
     name, _, theirs = text.partition("=")
-    if not theirs or not (name in NAMES or name.startswith("score_")):
-        known = ", ".join(NAMES)
+    if not theirs or not (name in COLUMN_NAMES or name.startswith("score_")):
+        known = ", ".join(COLUMN_NAMES)
         message = f"{text}: write NAME=YOURS, with NAME one of {known}, score_..."
         raise argparse.ArgumentTypeError(message)
     return name, theirs

@@ -6,8 +6,8 @@ from typing import Any
 
 from refless import __version__
 from refless.cli import files
-from refless.data.own import Own
 from refless.data.rows import File, check
+from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
 
 
@@ -44,7 +44,9 @@ def delta_bleu(arguments: Namespace) -> None:
     files.tell(f"ΔBLEU|{facts['signature']} = {facts['score']:.2f}")
 
 
-def _by_output(outputs: File, own: Own, weight: Any) -> tuple[list[list[str]], list[list[float]]]:
+def _by_output(
+    outputs: File, own: UserRatings, weight: Any
+) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights; unrated ones are left out."""
     names = outputs.columns.get("id") or list(map(str, range(1, len(outputs.rows) + 1)))
     references: dict[str, list[str]] = {name: [] for name in names}

@@ -14,8 +14,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from refless.data.own import LARGEST, Own, read_ratings, read_texts
 from refless.data.rows import File, is_table
+from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
 from refless.errors import FormatError, OutputError, SettingError
 from refless.store.files import require_writable, whole_file, writing
 
@@ -24,10 +24,10 @@ STREAMS = 256
 """A shell gives the files that it opens numbers below this."""
 
 
-def ratings_of(arguments: Namespace, **more: Any) -> Own:
-    """What ``--ratings`` names; ``more`` as of `refless.data.own.read_ratings`."""
+def ratings_of(arguments: Namespace, **more: Any) -> UserRatings:
+    """What ``--ratings`` names; ``more`` as of `refless.data.user_ratings.read_ratings`."""
     scale = getattr(arguments, "scale", None)
-    if scale and not -LARGEST <= scale[0] < scale[1] <= LARGEST:
+    if scale and not -LARGEST_RATING <= scale[0] < scale[1] <= LARGEST_RATING:
         message = f"--scale is {scale[0]:g} {scale[1]:g}"
         raise SettingError(message, remedy="give the lowest, then the highest")
     return read_ratings(
@@ -41,7 +41,7 @@ def ratings_of(arguments: Namespace, **more: Any) -> Own:
     )
 
 
-def rated(own: Own) -> Any:
+def rated(own: UserRatings) -> Any:
     """The texts that have a rating, by their numbers. FormatError if none has."""
     texts = own.texts[own.texts["quality"].notna()]
     if texts.empty:
@@ -50,7 +50,7 @@ def rated(own: Own) -> Any:
 
 
 def outputs_of(arguments: Namespace, read: Sequence[str], need: Sequence[str] = ()) -> File:
-    """What ``--outputs`` names; ``read`` and ``need`` as of `refless.data.own.read_texts`."""
+    """What ``--outputs`` names; ``read``, ``need`` as of `refless.data.user_ratings.read_texts`."""
     columns = dict(arguments.column)
     return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns)
 

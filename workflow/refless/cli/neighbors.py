@@ -9,7 +9,7 @@ import numpy as np
 from refless import __version__
 from refless.cli import files
 from refless.data.rows import File
-from refless.data.wording import wording
+from refless.data.text_ids import normalize_text
 from refless.errors import KernelError
 
 NEIGHBORS, _, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
@@ -120,7 +120,7 @@ def _nearest(model: Any, texts: Texts, number: int) -> list[list[dict[str, Any]]
 def _among_neighbors(model: Any, texts: Texts) -> int:
     """How many texts have their own text, in any spelling, among their nearest neighbors."""
     asked = model.texts_ if texts is None else _seen(texts, model.texts_)
-    known, own = (np.array([*map(wording, some)], object) for some in (model.texts_, asked))
+    known, own = (np.array([*map(normalize_text, some)], object) for some in (model.texts_, asked))
     rows, similarity = model.nearest(None if texts is None else asked)
     same = (known[rows] == own[:, None]) & (similarity >= model.tau_)
     return int(same.any(axis=1).sum())
@@ -128,8 +128,8 @@ def _among_neighbors(model: Any, texts: Texts) -> int:
 
 def _seen(texts: Sequence[str], training: Sequence[str]) -> list[str]:
     """The texts that are among the training texts, in any spelling."""
-    known = set(map(wording, training))
-    return [text for text in texts if wording(text) in known]
+    known = set(map(normalize_text, training))
+    return [text for text in texts if normalize_text(text) in known]
 
 
 def _by_ridge(method: str, rated: Any, given: File) -> tuple[Facts, Facts]:
@@ -143,7 +143,7 @@ def _by_ridge(method: str, rated: Any, given: File) -> tuple[Facts, Facts]:
         model, systems = SystemRidge(), rated["system"].tolist()
         seen = list(zip(systems, own, strict=True))
         asked = list(zip(given.columns["system"], texts, strict=True))
-    found = model.fit(seen, quality, list(map(wording, own))).predict(asked)
+    found = model.fit(seen, quality, list(map(normalize_text, own))).predict(asked)
     signed = f"n:{len(own)}|data:{data_sum([own, quality, systems])}|version:{__version__}"
     facts = {
         "signature": f"method:{method}|{signed}",

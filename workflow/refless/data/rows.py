@@ -37,7 +37,7 @@ class File:
     """A file as it was read: ``format``, of `FORMATS`; ``names`` of columns, or all keys of JSON;
     ``size``, how many rows it has; of the good ones ``rows``, lists of fields or JSON objects, and
     the ``lines`` on which they begin (of an array their numbers); the ``columns`` that
-    `refless.data.own` read; ``faults``: by column and kind, the lines and some examples."""
+    `refless.data.user_ratings` read; ``faults``: by column and kind, lines and some examples."""
 
     path: str
     format: str

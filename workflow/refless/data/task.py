@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RatedTexts
-from refless.data.wording import numbered
+from refless.data.text_ids import text_ids
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
 
@@ -31,9 +31,9 @@ class Task:
 
     @property
     def contexts(self) -> np.ndarray | None:
-        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None if there
+        """Numbers of the rated texts' contexts (`text_ids`), each blank one its own; None if there
         is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
-        number = numbered(self.texts["context"][self.texts["quality"].notna()], apart=True)
+        number = text_ids(self.texts["context"][self.texts["quality"].notna()], separate_blank=True)
         return number if len(set(number)) > 1 else None
 
 

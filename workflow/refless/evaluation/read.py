@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.data.own import Own
 from refless.data.sources import mr
-from refless.data.wording import numbered, numbers
+from refless.data.text_ids import label_ids, text_ids
+from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
@@ -79,7 +79,7 @@ class Rated:
         return crossed_units(contexts, self.text_id, fixed)
 
 
-def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
+def of_own(own: UserRatings, scale: Sequence[float] | None = None) -> Rated:
     """A user's ratings; the scale is widened to the means of centered ratings. Raises FormatError:
     as `rated_of`."""
     ratings, quality = own.ratings, own.texts["quality"]
@@ -100,7 +100,7 @@ def rated_of(
     ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``. Raises
     FormatError: fewer than `FEWEST` different rated texts, or all are rated alike."""
     rows = texts[texts["quality"].notna()]
-    quality, text_id = rows["quality"].to_numpy(np.float64), numbered(rows["text"])
+    quality, text_id = rows["quality"].to_numpy(np.float64), text_ids(rows["text"])
     if (different := len(np.unique(text_id))) < FEWEST:
         message = f"{different} different rated texts are too few (by letters and digits alone)"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
@@ -116,15 +116,17 @@ def rated_of(
         references = listed if any(listed) else None
     _, prompts = prompts_of(rows)
     if (kind := kind_of(prompts)) == TEXT:
-        context = context_group = numbered(prompts, apart=True)
+        context = context_group = text_ids(prompts, separate_blank=True)
         if "context_id" in rows:
-            context = numbers(rows["context_id"].astype(str), apart=True)
+            context = label_ids(rows["context_id"].astype(str), separate_blank=True)
     else:
         tokens = tokens_of(prompts, rows["text"].tolist(), kind)
         delexicalised = [" ".join(words) for _, words in tokens]
         written = [mr.key(one, False, kind) if one.strip() else "" for one in prompts]
-        context = numbers(written, apart=True)
-        context_group = numbers([unordered(triples) for triples, _ in tokens], apart=True)
+        context = label_ids(written, separate_blank=True)
+        context_group = label_ids(
+            [unordered(triples) for triples, _ in tokens], separate_blank=True
+        )
     any_prompt = any(map(str.strip, prompts))
     several = any_prompt and context.max() > 0
     scores = [name for name in map(str, rows) if name.startswith("score_")]
@@ -189,7 +191,7 @@ def all_splits(rated: Rated, seed: int = 0, repeats: int = 1) -> dict[str, list[
         for name, fold in folds.items():
             repeats_of = splits.setdefault(name, {})
             # the same for folds that differ in their numbers alone
-            repeats_of.setdefault(numbers(fold).tobytes(), CvSplit(name, fold, len(repeats_of)))
+            repeats_of.setdefault(label_ids(fold).tobytes(), CvSplit(name, fold, len(repeats_of)))
     return {name: list(repeats_of.values()) for name, repeats_of in splits.items()}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from refless.data.wording import numbered
+from refless.data.text_ids import text_ids
 from refless.errors import SettingError
 from refless.kernels import entry, indexed, kernel, nearest, neighbor_sums
 from refless.models.neighbor_means import enough_evidence, means_of_sums
@@ -154,7 +154,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         that of a up to b. Of many examples `TRIED`, evenly spaced, are left out.
         """
         # equal texts would be each other's neighbors, so they count once
-        group = numbered(self.texts_)
+        group = text_ids(self.texts_)
         texts = [self.texts_[row] for row in np.unique(group, return_index=True)[1]]
         quality = np.bincount(group, self.quality_) / np.bincount(group)
         n, few, most = len(texts), self.min_neighbors, self.max_share

@@ -1,4 +1,4 @@
-"""Any table of rated texts, with the columns of `refless.data.own`. Stage: ratings.
+"""Any table of rated texts, with the columns of `refless.data.user_ratings`. Stage: ratings.
 
 No data set is named here: an entry in the configuration with ``loader: table`` is a data set.
 """
@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from pydantic import Field
 
-from refless.data.own import read_ratings
 from refless.data.ratings import RatedTexts, anonymise
 from refless.data.sources import mr
-from refless.data.wording import numbered
+from refless.data.text_ids import text_ids
+from refless.data.user_ratings import read_ratings
 from refless.errors import FormatError
 
 
@@ -54,7 +54,9 @@ def load(
     }
     found = pd.DataFrame(rated)
     if "context" in texts or "mr" in texts:
-        found["context_id"] = [f"c{one + 1:04d}" for one in numbered(contexts, apart=True)]
+        found["context_id"] = [
+            f"c{number + 1:04d}" for number in text_ids(contexts, separate_blank=True)
+        ]
     if "mr" in texts:
         found = found.assign(mr=texts["mr"], **mr.keys(texts["mr"]))
     if "references" in texts:

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from refless.data.wording import numbered
+from refless.data.text_ids import text_ids
 from refless.errors import FormatError
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, smoothed_scores, tokenize
 
@@ -119,7 +119,7 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
         machines,
         rows[:, len(humans) :],
         rows[:, : len(humans)],
-        numbered(texts["context"].iloc[rows[:, 0]], apart=True),
+        text_ids(texts["context"].iloc[rows[:, 0]], separate_blank=True),
     )
 
 

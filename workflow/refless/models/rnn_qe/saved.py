@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 
-from refless.data.wording import wording
+from refless.data.text_ids import normalize_text
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import numbered
 from refless.models.rnn_qe.data import read
@@ -43,7 +43,7 @@ def sums_of(words: Mapping[str, int]) -> Words:
 
 def sentence_sums(sentences: Iterable[str]) -> list[int]:
     """The numbers by which a file knows texts, in any spelling."""
-    return [word_sum(wording(sentence)) for sentence in sentences]
+    return [word_sum(normalize_text(sentence)) for sentence in sentences]
 
 
 @dataclass(frozen=True)

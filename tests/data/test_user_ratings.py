@@ -11,9 +11,9 @@ import pytest
 
 from refless.cli.files import with_columns
 from refless.data import sources
-from refless.data.own import Own, read_ratings, read_texts
 from refless.data.ratings import TEXT_COLUMNS, RatedTexts
 from refless.data.rows import File
+from refless.data.user_ratings import UserRatings, read_ratings, read_texts
 from refless.errors import FormatError
 
 ROWS: list[dict[str, Any]] = [
@@ -56,10 +56,10 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def rows_of(own: Own) -> list[dict[str, Any]]:
+def rows_of(read: UserRatings) -> list[dict[str, Any]]:
     return [
         {name: None if value != value else value for name, value in row.items()}
-        for row in own.texts.to_dict("records")
+        for row in read.texts.to_dict("records")
     ]
 
 
@@ -101,9 +101,9 @@ def test_columns_have_the_users_names(tmp_path):
     with pytest.raises(FormatError, match="--column quality="):
         read_ratings([path])
     named = {"text": "Response", "quality": "overall"}
-    own = read_ratings([path], columns=named)
-    assert own.texts.to_dict("records") == [{"text": "a", "quality": 3}]
-    assert own.ratings["rater"].tolist() == ["ann"]
+    read = read_ratings([path], columns=named)
+    assert read.texts.to_dict("records") == [{"text": "a", "quality": 3}]
+    assert read.ratings["rater"].tolist() == ["ann"]
     assert read_texts(path, columns={"system": "who"}).columns["text"] == ["b"]
     with pytest.raises(FormatError, match="who"):
         read_ratings([path], columns={**named, "system": "who"})
@@ -111,9 +111,9 @@ def test_columns_have_the_users_names(tmp_path):
 
 def test_letters_are_composed_once(tmp_path):
     row = {"text": "cafe\u0301", "system": " Mu\u0308ller  A", "references": ["e\u0301"]}
-    own = read_ratings([write(tmp_path / "x.jsonl", json.dumps({**row, "quality": 1}))])
-    assert own.texts.loc[0, ["text", "system"]].tolist() == ["caf\u00e9", "M\u00fcller A"]
-    assert own.texts["references"][0] == ["\u00e9"]
+    read = read_ratings([write(tmp_path / "x.jsonl", json.dumps({**row, "quality": 1}))])
+    assert read.texts.loc[0, ["text", "system"]].tolist() == ["caf\u00e9", "M\u00fcller A"]
+    assert read.texts["references"][0] == ["\u00e9"]
 
 
 def test_references_and_scores(tmp_path):
@@ -137,13 +137,13 @@ yes,5,A,other,bob
 
 
 def test_raters_of_a_text_are_averaged(tmp_path):
-    own = read_ratings([write(tmp_path / "x.csv", RATED)])
-    assert own.texts["quality"].tolist() == [4.5, 1, 5, 5]
-    assert own.texts["system"].tolist() == ["A", "A", "B", "A"]
-    assert own.text_of == [0, 1, 0, 2, 1, 3]
-    assert [line for _, line in own.where] == [2, 3, 5, 7]
+    read = read_ratings([write(tmp_path / "x.csv", RATED)])
+    assert read.texts["quality"].tolist() == [4.5, 1, 5, 5]
+    assert read.texts["system"].tolist() == ["A", "A", "B", "A"]
+    assert read.text_of == [0, 1, 0, 2, 1, 3]
+    assert [line for _, line in read.where] == [2, 3, 5, 7]
     single = [(0, "ann", 4), (1, "ann", 1), (0, "bob", 5), (2, "bob", 5), (3, "bob", 5)]
-    assert list(own.ratings.itertuples(index=False, name=None)) == single
+    assert list(read.ratings.itertuples(index=False, name=None)) == single
 
 
 def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
@@ -151,9 +151,9 @@ def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
     with pytest.raises(FormatError, match="--repeated-ratings mean") as caught:
         read_ratings([path])
     assert caught.value.line == 8
-    own = read_ratings([path], repeated="mean")
-    assert own.texts["quality"].tolist() == [3.5, 1, 5, 5]
-    assert len(own.ratings) == 5
+    read = read_ratings([path], repeated="mean")
+    assert read.texts["quality"].tolist() == [3.5, 1, 5, 5]
+    assert len(read.ratings) == 5
 
 
 def test_files_and_folders_make_one_table(tmp_path, caplog):
@@ -161,10 +161,10 @@ def test_files_and_folders_make_one_table(tmp_path, caplog):
     write(tmp_path / "1.tsv", "text\tquality\trater\tsystem\nb\t4\tann\ts\n")
     for name in ("._x.jsonl", "readme.md", "notes.txt"):
         write(tmp_path / name, "no ratings")
-    own = read_ratings([tmp_path, tmp_path / "2.csv"])
+    read = read_ratings([tmp_path, tmp_path / "2.csv"])
     assert caplog.messages == [f"{tmp_path}: not read: notes.txt, readme.md"]
-    assert own.texts[["text", "quality"]].to_numpy().tolist() == [["b", 3], ["c", 1]]
-    assert [Path(file.path).name for file, _ in own.where] == ["1.tsv", "2.csv"]
+    assert read.texts[["text", "quality"]].to_numpy().tolist() == [["b", 3], ["c", 1]]
+    assert [Path(file.path).name for file, _ in read.where] == ["1.tsv", "2.csv"]
     write(tmp_path / "3.csv", "text,quality\nd,1\n")
     with pytest.raises(FormatError, match="rater") as caught:
         read_ratings([tmp_path])

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refless.data.rows import File, check, files_of, read_file, shorten
-from refless.data.wording import numbers, wording
+from refless.data.text_ids import label_ids, normalize_text
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-RATED = ("text", "context", "mr", "system", "rater", "references")
-LARGEST = 1e100
+_RATED_COLUMNS = ("text", "context", "mr", "system", "rater", "references")
+LARGEST_RATING = 1e100
 """Ratings beyond this cannot be squared and added up."""
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -74,8 +74,8 @@ def _number(value: Any) -> float:
             number = float(str(value))  # infinity where it is too large
     if math.isnan(number):
         raise ValueError("are no numbers: write 3 or 0.25, and leave what is missing empty")
-    if abs(number) > LARGEST:
-        raise ValueError(f"are beyond {LARGEST:g}: give them in another unit")
+    if abs(number) > LARGEST_RATING:
+        raise ValueError(f"are beyond {LARGEST_RATING:g}: give them in another unit")
     return number
 
 
@@ -89,7 +89,7 @@ def _references(value: Any) -> list[str]:
     return [_text(text) for text in value if text]
 
 
-READERS: dict[str, Callable[[Any], Any]] = {
+_READERS: dict[str, Callable[[Any], Any]] = {
     "text": _text,
     "quality": _number,
     "weight": _number,
@@ -100,12 +100,12 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "id": _name,
     "references": _references,
 }
-NAMES = tuple(READERS)
+COLUMN_NAMES = tuple(_READERS)
 """Columns that can be read, besides ``score_*``."""
 
 
 def _reader(column: str) -> Callable[[Any], Any]:
-    return READERS.get(column, _number if column.startswith("score_") else _words)
+    return _READERS.get(column, _number if column.startswith("score_") else _words)
 
 
 def _read_columns(
@@ -115,40 +115,42 @@ def _read_columns(
 
     read, need : names that are read if they are there, and that must be, besides ``text``; with
         ``references``, also ``score_*``
-    columns : a name of `NAMES` -> what the file calls it
+    columns : a name of `COLUMN_NAMES` -> what the file calls it
     """
-    own = {theirs: name for name, theirs in columns.items()}
+    renamed = {header: name for name, header in columns.items()}
     names = []
-    for theirs in map(str.strip, file.names):
-        name = theirs.casefold() if theirs.casefold() in NAMES else theirs
-        names.append(own.get(theirs, "" if name in columns else name))
+    for header in map(str.strip, file.names):
+        name = header.casefold() if header.casefold() in COLUMN_NAMES else header
+        names.append(renamed.get(header, "" if name in columns else name))
     need = ["text", *need]
     wanted = {*read, *need}
     if "references" in wanted:
         wanted |= {name for name in names if name.startswith("score_")}
     used = [name for name in names if name in wanted]
     if lost := [name for name in dict.fromkeys([*need, *columns, *used]) if names.count(name) != 1]:
-        asked = ", ".join(repr(columns.get(name, name)) for name in lost)
-        there = ", ".join(map(shorten, file.names[:60]))
-        message = f"not there, or there twice: {asked}; the columns are: {there}"
-        told = " ".join(f"--column {name}=NAME" for name in lost)
-        remedy = f"say which they are: {told} (in the configuration: columns), or rename them here"
+        lost_names = ", ".join(repr(columns.get(name, name)) for name in lost)
+        headers = ", ".join(map(shorten, file.names[:60]))
+        message = f"not there, or there twice: {lost_names}; the columns are: {headers}"
+        options = " ".join(f"--column {name}=NAME" for name in lost)
+        remedy = (
+            f"say which they are: {options} (in the configuration: columns), or rename them here"
+        )
         if "weight" in lost:
             remedy += "; or with --scale LOW HIGH, give a column quality"
         if len(file.names) == 1 and (marks := re.findall(r"[;,\t|]", file.names[0])):
-            message = f"has one column, {there}: its fields seem to be separated by {marks[0]!r}"
+            message = f"has one column, {headers}: its fields seem to be separated by {marks[0]!r}"
             remedy = "save it with commas as .csv or with tabs as .tsv, or name its format"
         raise FormatError(message, path=file.path, remedy=remedy)
     for name in used:
-        at, reader = names.index(name), _reader(name)
-        theirs, values = file.names[at], file.columns.setdefault(name, [])
+        position, reader = names.index(name), _reader(name)
+        header, values = file.names[position], file.columns.setdefault(name, [])
         for line, row in zip(file.lines, file.rows, strict=True):
-            value = row.get(theirs) if isinstance(row, dict) else row[at]
+            value = row.get(header) if isinstance(row, dict) else row[position]
             try:
                 values.append(reader(value))
             except ValueError as fault:
                 values.append(math.nan if reader is _number else str(value))
-                file.fault(line, theirs, str(fault), value)
+                file.fault(line, header, str(fault), value)
 
 
 def read_texts(
@@ -162,8 +164,8 @@ def read_texts(
     FormatError says what is wrong with the file."""
     file = read_file(path, format)
     names = list(map(str.strip, file.names))
-    there = {name: theirs for name, theirs in (columns or {}).items() if theirs in names}
-    _read_columns(file, read, need, there)
+    present = {name: header for name, header in (columns or {}).items() if header in names}
+    _read_columns(file, read, need, present)
     check([file])
     if "quality" in file.columns and "rater" in map(str.casefold, names):
         message = "has the columns rater and quality: each row would count as a text of its own"
@@ -173,10 +175,16 @@ def read_texts(
 
 
 @dataclass
-class Own:
-    """Rated texts: what the columns have, with references as lists, and ``quality``, the mean of a
-    text's ratings, or NaN; their ``ratings``, with ``text``, the number of the row, ``rater`` and
-    ``quality``; which text each row of the ``files`` is; and file and line of each text."""
+class UserRatings:
+    """Rated texts of a user's files.
+
+    texts : a row a text: what the columns have, with references as lists, and ``quality``, the mean
+        of its ratings, or NaN
+    ratings : a row a rating: ``text``, the row of its text, ``rater`` and ``quality``
+    files : as they were read
+    text_of : which text each row of the files is
+    where : file and line of each text
+    """
 
     texts: DataFrame
     ratings: DataFrame
@@ -195,7 +203,7 @@ def read_ratings(
     center: bool = False,
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
-) -> Own:
+) -> UserRatings:
     """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
     one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
 
@@ -204,58 +212,103 @@ def read_ratings(
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
     center : take each rater's mean off, and put the overall mean back
     rated : the column with ratings
+    Raises FormatError: with a line for each column and fault.
     """
     files = []
     for path in files_of(paths):
         files.append(file := read_file(path, format))
-        _read_columns(file, (*RATED, rated), need, columns or {})
-        taken = {*file.columns, *(columns or {}).values()}
-        if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
+        _read_columns(file, (*_RATED_COLUMNS, rated), need, columns or {})
+        used = {*file.columns, *(columns or {}).values()}
+        if unread := [name for name in file.names if not {name, name.casefold()} & used]:
             log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
-    where = [(file, line) for file in files for line in file.lines]
-    table: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}
-    for file, (name, values) in product(files, table.items()):
-        values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
-    ratings, raters = table.pop(rated, [math.nan] * len(where)), table.pop("rater", [])
-    if center and not raters:
+    rows = _join(files, rated)
+    if center and not rows.raters:
         remedy = "name it: --column rater=NAME, or leave out --center-raters"
         raise FormatError("has no column rater", path=files[0].path, remedy=remedy)
-    text_of = list(range(len(where)))
-    if raters:
-        forms = [
-            [wording(one) if name == "context" else tuple(str(one).split()) for one in values]
-            for name, values in table.items()
+    text_of = _identify_texts(rows)
+    _check_ratings(rows, text_of, rated, scale, once=repeated == "refuse")
+    check(files)
+    texts, ratings = _average(rows, text_of, center)
+    first = np.unique(text_of, return_index=True)[1]
+    return UserRatings(texts, ratings, files, text_of, [rows.where[row] for row in first])
+
+
+@dataclass
+class _Rows:
+    """The rows of all files, and where each stands: their ratings (NaN: none), their raters (empty
+    if no file has any), and all other columns by name."""
+
+    where: list[tuple[File, int]]
+    ratings: list[float]
+    raters: list[str]
+    columns: dict[str, list[Any]]
+
+
+def _join(files: Sequence[File], rated: str) -> _Rows:
+    """The rows of all files; a column that a file has not is empty in its rows."""
+    where = [(file, line) for file in files for line in file.lines]
+    columns: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}
+    for file, (name, values) in product(files, columns.items()):
+        values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
+    ratings = columns.pop(rated, [math.nan] * len(where))
+    return _Rows(where, ratings, columns.pop("rater", []), columns)
+
+
+def _identify_texts(rows: _Rows) -> list[int]:
+    """The text of each row; without raters each row is a text."""
+    if not rows.raters:
+        return list(range(len(rows.where)))
+    forms = [
+        [
+            normalize_text(value) if name == "context" else tuple(str(value).split())
+            for value in column
         ]
-        text_of = numbers(zip(*forms, strict=True)).tolist()
-    given: dict[tuple[int, str], list[float]] = {}
-    systems = any(table.get("system", []))
-    for row, (number, rating) in enumerate(zip(text_of, ratings, strict=True)):
-        file, line = where[row]
-        rater = raters[row] if raters else ""
-        if systems and not table["system"][row]:
+        for name, column in rows.columns.items()
+    ]
+    return label_ids(zip(*forms, strict=True)).tolist()
+
+
+def _check_ratings(
+    rows: _Rows, text_of: list[int], rated: str, scale: Sequence[float] | None, *, once: bool
+) -> None:
+    """Note in the files what is wrong with their ratings; ``once``: a rater rates a text once."""
+    systems, pairs = rows.columns.get("system", []), set[tuple[int, str]]()
+    any_system = any(systems)
+    raters = rows.raters or [""] * len(rows.where)
+    single = zip(rows.where, text_of, raters, rows.ratings, strict=True)
+    for row, ((file, line), text, rater, rating) in enumerate(single):
+        if any_system and not systems[row]:
             file.fault(line, "system", "are empty, where others are not")
         if math.isnan(rating):
             continue
         if scale and not scale[0] <= rating <= scale[1]:
             file.fault(line, rated, f"are not from {scale[0]:g} to {scale[1]:g}", rating)
-        if raters and not rater:
+        if rows.raters and not rater:
             file.fault(line, "rater", "ratings have no rater")
-        elif repeated == "refuse" and (number, rater) in given:
-            what = "rated a text again: keep one thing that was rated, fluency for example, or"
-            what += " --repeated-ratings mean takes the mean"
-            file.fault(line, "rater", what, rater)
-        given.setdefault((number, rater), []).append(rating)
-    check(files)
+        elif once and (text, rater) in pairs:
+            repeated = "rated a text again: keep one thing that was rated, fluency for example, or"
+            repeated += " --repeated-ratings mean takes the mean"
+            file.fault(line, "rater", repeated, rater)
+        pairs.add((text, rater))
 
+
+def _average(rows: _Rows, text_of: list[int], center: bool) -> tuple[DataFrame, DataFrame]:
+    """The tables `UserRatings.texts` and `UserRatings.ratings`."""
     import pandas as pd
 
-    single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
-    found = pd.DataFrame(single, columns=["text", "rater", "quality"])
+    labels: dict[tuple[int, str], list[float]] = {}
+    raters = rows.raters or [""] * len(text_of)
+    for text, rater, rating in zip(text_of, raters, rows.ratings, strict=True):
+        if not math.isnan(rating):
+            labels.setdefault((text, rater), []).append(rating)
+    means = [(text, rater, fmean(repeated)) for (text, rater), repeated in labels.items()]
+    ratings = pd.DataFrame(means, columns=["text", "rater", "quality"])
     if center:
-        own = found["quality"]
-        found["quality"] = own - own.groupby(found["rater"]).transform("mean") + own.mean()
+        quality = ratings["quality"]
+        centered = quality - quality.groupby(ratings["rater"]).transform("mean") + quality.mean()
+        ratings["quality"] = centered
+    columns = {"text": rows.columns["text"], "quality": math.nan, **rows.columns}
     first = np.unique(text_of, return_index=True)[1]
-    rows = pd.DataFrame({"text": table["text"], "quality": math.nan, **table})
-    texts = rows.iloc[first].reset_index(drop=True)
-    texts["quality"] = found.groupby("text")["quality"].mean().astype(float)
-    return Own(texts, found, files, text_of, [where[row] for row in first])
+    texts = pd.DataFrame(columns).iloc[first].reset_index(drop=True)
+    texts["quality"] = ratings.groupby("text")["quality"].mean().astype(float)
+    return texts, ratings
