@@ -6,4 +6,4 @@ The library under the workflow. It knows nothing of Snakemake, of configuration 
 One road, one direction: file -> ratings -> kernel -> prediction -> cell -> figure -> report.
 """
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
