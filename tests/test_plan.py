@@ -79,7 +79,7 @@ def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped):
 def test_networks_are_trained_where_torch_is(shipped, monkeypatch):
     come = str(shipped / "shipped" / SETUP.removeprefix("results/"))
     for there in (True, False):
-        monkeypatch.setattr("refless.settings.find_spec", lambda _, spec=there: spec or None)
+        monkeypatch.setattr("refless.settings.installed", lambda _, torch=there: torch)
         for train in ("auto", "never"):
             found = plan(shipped, {"rnn_qe.train": train}, network=True)
             assert found.find(SETUP) == (SETUP if there and train == "auto" else come)

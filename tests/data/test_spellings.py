@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.sources import mr
+from refless.data import mr
 from refless.data.text_ids import normalize_text, text_ids
 from refless.errors import FormatError
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless import machine
 from refless.errors import KernelError
 from refless.kernels import (
     _blocks,
@@ -177,11 +178,11 @@ def test_wrong_arguments_are_refused(function, name, bad):
 
 
 def test_threads_follow_what_snakemake_grants(monkeypatch):
-    monkeypatch.setattr(_blocks.os, "sched_getaffinity", lambda pid: range(8), raising=False)
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda pid: range(8), raising=False)
     for limit, threads in (("3", 3), ("64", 8), ("", 8), ("0", 1), ("many", 8)):
         monkeypatch.setenv("OMP_NUM_THREADS", limit)
-        assert _blocks.available_threads(None) == threads
-    assert _blocks.available_threads(5) == 5
+        assert machine.available_threads(None) == threads
+    assert machine.available_threads(5) == 5
 
 
 @pytest.mark.usefixtures("narrow")

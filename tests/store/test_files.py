@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.compute.compiled import compiled
 from refless.errors import FormatError, OutputError, StaleError
-from refless.kernels._compiled import compiled
 from refless.store import code, sealed
 from refless.store.files import require_writable, whole_file, write_together
 

@@ -1,6 +1,5 @@
 """The encoders of kernels: where one lies, and how it is fetched. Stage: fetch, planning."""
 
-import importlib.util
 import os
 import tempfile
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from refless.data.places import Places
 from refless.errors import SourceError
 from refless.kernels import encoder, entry
+from refless.machine import installed
 from refless.store.files import writing
 
 WITH_ENCODERS = "bertscore.", "embedding."
@@ -22,7 +22,7 @@ def lacking(kernel: str) -> str | None:
     """The package that a kernel needs and that is not installed; None if all are. KernelError if no
     kernel is called so."""
     packages = entry(kernel).packages
-    return next((name for name in packages if importlib.util.find_spec(name) is None), None)
+    return next((name for name in packages if not installed(name)), None)
 
 
 def folder_of(model: str, places: Places) -> Path | None:

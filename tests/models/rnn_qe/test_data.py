@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.data.sources import mr
+from refless.data import mr
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe import data
 from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary

@@ -4,7 +4,6 @@ import os
 from argparse import Namespace
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +61,7 @@ def _settings(arguments: Namespace) -> Any:
     from refless.encoders import lacking
     from refless.evaluation.predict import KERNELS, NETWORKS, ComparisonSettings, by_networks
     from refless.kernels import wordnet
+    from refless.machine import installed
 
     kernels: dict[str, Any] = {kernel: {} for kernel in arguments.kernels or KERNELS}
     if not arguments.kernels:
@@ -76,7 +76,7 @@ def _settings(arguments: Namespace) -> Any:
         name: getattr(arguments, name)
         for name in ("draws", "seed", "repeats", "threads", "unrated")
     }
-    if arguments.no_networks or find_spec("torch") is None:
+    if arguments.no_networks or not installed("torch"):
         why = "--no-networks" if arguments.no_networks else "it needs torch, which is not installed"
         return ComparisonSettings(kernels, left_out={(NETWORKS, ""): why}, **told)
     networks = partial(by_networks, seed=arguments.seed, threads=arguments.threads)

@@ -11,7 +11,7 @@ import numpy as np
 from refless.data.text_ids import normalize_text
 from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits
 from refless.kernels import group_sums, unread
-from refless.kernels._blocks import available_threads
+from refless.machine import available_threads
 from refless.models import baselines
 from refless.models.additive import Additive, AdditiveRidge, RatedText
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize

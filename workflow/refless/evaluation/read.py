@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.data.sources import mr
+from refless.data import mr
 from refless.data.text_ids import label_ids, text_ids
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError

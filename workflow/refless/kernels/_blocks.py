@@ -6,7 +6,6 @@ The value of a pair hangs on that pair alone, and for a candidate the blocks com
 so results are the same bits whatever the number of threads and the size of the blocks.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.errors import KernelError
+from refless.machine import available_threads
 
 VALUES = 1 << 19
 """Kernel values that a thread holds at a time: four megabytes. With fewer, several threads wait for
@@ -47,20 +46,6 @@ def even_blocks(n: int, width: int) -> Iterator[tuple[int, int]]:
     pieces = -(-n // width)
     for piece in range(pieces):
         yield n * piece // pieces, n * (piece + 1) // pieces
-
-
-def available_threads(threads: int | None) -> int:
-    """The number of threads to use; without one, as many as this process may use: the cores it is
-    bound to, or fewer where ``OMP_NUM_THREADS`` says so (Snakemake sets it from a rule's threads).
-    Raises KernelError: ``threads`` is less than 1."""
-    if threads is None:
-        bound = hasattr(os, "sched_getaffinity")
-        cores = len(os.sched_getaffinity(0)) if bound else os.cpu_count() or 1
-        limit = os.environ.get("OMP_NUM_THREADS", "")
-        return max(1, min(cores, int(limit))) if limit.isdecimal() else cores
-    if threads < 1:
-        raise KernelError(f"{threads} threads were asked for", remedy="give 1 or more")
-    return threads
 
 
 def walk(

@@ -6,7 +6,7 @@ Stage: kernels (helper). In: a block of kernel values, shape (rows, columns): ro
 
 import numpy as np
 
-from refless.kernels._compiled import compiled
+from refless.compute.compiled import compiled
 
 STEPS = 256
 """A power of two, so that multiplying by it is exact."""

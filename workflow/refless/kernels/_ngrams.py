@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.kernels._compiled import compiled
+from refless.compute.compiled import compiled
 
 FREQUENT = 32
 """A unit in more than 1/FREQUENT of a block's texts is read as a row of bytes, one for each text,

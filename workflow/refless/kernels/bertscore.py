@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from refless.compute.words import starts_of
 from refless.errors import KernelError
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels._texts import starts_of
 from refless.kernels.encoder import (
     LEAST_ROWS,
     MODELS,

@@ -15,10 +15,10 @@ from functools import partial
 
 import numpy as np
 
+from refless.compute.words import number_words, starts_of
 from refless.errors import KernelError
 from refless.kernels._blocks import Fill, Index, even_blocks
 from refless.kernels._ngrams import Block, block_of, empty_table, fill_bleu, in_block, number_units
-from refless.kernels._texts import number_words, starts_of
 
 WIDTH = 8192
 """Training texts in a block: their counts stay in the fast cache. Below 65,536."""

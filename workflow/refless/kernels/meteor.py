@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
+from refless.compute.compiled import compiled
+from refless.compute.words import number_words, starts_of, stems
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels._compiled import compiled
-from refless.kernels._texts import number_words, starts_of, stems
 from refless.kernels.wordnet import WordNet, content_sum
 
 WIDTH = 16384

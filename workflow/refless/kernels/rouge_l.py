@@ -14,9 +14,9 @@ from functools import partial
 
 import numpy as np
 
+from refless.compute.compiled import compiled
+from refless.compute.words import number_words, starts_of, stems
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels._compiled import compiled
-from refless.kernels._texts import number_words, starts_of, stems
 
 WIDTH = 16384
 """Training texts in a block."""

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from refless.kernels._texts import number_words
+from refless.compute.words import number_words
 
 Array = np.ndarray
 

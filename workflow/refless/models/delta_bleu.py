@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from refless.compute.compiled import compiled
+from refless.compute.words import number_words
 from refless.errors import SettingError
-from refless.kernels._compiled import compiled
-from refless.kernels._texts import number_words
 
 Array = np.ndarray
 Lists = Sequence[Sequence[str]]

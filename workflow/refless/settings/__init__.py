@@ -7,12 +7,12 @@ Stage: none. In: the mapping that Snakemake read from config/config.yaml and ``-
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
-from importlib.util import find_spec
 from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import SettingError
+from refless.machine import installed
 from refless.models.rnn_qe.names import NAMES
 from refless.settings._base import Name, OwnPath, Section, Seed
 from refless.settings.data import DataSet
@@ -116,7 +116,7 @@ class Settings(Section):
 
     def trained_now(self) -> list[str]:
         """What a run trains RNN-QE on, by name; shipped predictions are read for the rest."""
-        if self.rnn_qe.train == "never" or find_spec("torch") is None:
+        if self.rnn_qe.train == "never" or not installed("torch"):
             return []
         return [name for name, of in NAMES.items() if of.schedule == self.rnn_qe.schedule]
 

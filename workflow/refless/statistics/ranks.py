@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from refless.compute.compiled import compiled
 from refless.errors import SettingError
-from refless.kernels._compiled import compiled
 
 Array = np.ndarray
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from refless.data import mr
 from refless.data.ratings import RatedTexts
-from refless.data.sources import mr
 
 _RECORD = re.compile(r'FULL_DA = (.*?)\s*\nABSTRACT_DA = (.*?)\s*\n-> "(.*)";')
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from refless.data import mr
 from refless.data.ratings import RatedTexts
-from refless.data.sources import mr
 
 
 def load(train: str | Path, valid: str | Path, test: str | Path, dataset: str) -> RatedTexts:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from pydantic import Field
 
+from refless.data import mr
 from refless.data.ratings import RatedTexts, anonymise
-from refless.data.sources import mr
 from refless.data.text_ids import text_ids
 from refless.data.user_ratings import read_ratings
 from refless.errors import FormatError

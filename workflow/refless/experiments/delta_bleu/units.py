@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.compute.compiled import compiled
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import SettingError
@@ -27,7 +28,6 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.kernels._compiled import compiled
 from refless.models.delta_bleu import RULES, scores
 from refless.statistics import Estimate, context_units, spearman_rows
 from refless.statistics.bootstrap import ENOUGH_UNITS

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 
-from refless.data.sources.mr import ACTS, SLOTS, MeaningRepresentation, parse, plain_name
+from refless.data.mr import ACTS, SLOTS, MeaningRepresentation, parse, plain_name
 from refless.errors import FormatError
 
 TEXT = "text"

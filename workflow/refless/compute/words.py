@@ -1,6 +1,6 @@
-"""Texts to integers: words by number, all texts in one array, which compiled loops read.
+"""Texts as arrays of word numbers, for compiled loops: words by number, all texts in one array.
 
-Stage: kernels (helper). In: texts as lists of words. Out: flat arrays, and where each text starts.
+Stage: none. In: texts as lists of words. Out: flat arrays, and where each text starts.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,8 +1,8 @@
 """Machine code from Python loops, kept by numba and free of Python's lock.
 
-Stage: kernels (helper). Types are given beforehand, so that one version of every loop exists and
-the time to compile it is known (seconds, once). Threads are Python's, not numba's: its parallel
-loops take several times longer to compile.
+Stage: none. Types are given beforehand, so that one version of every loop exists and the time to
+compile it is known (seconds, once). Threads are Python's, not numba's: its parallel loops take
+several times longer to compile.
 """
 
 from collections.abc import Callable
