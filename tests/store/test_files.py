@@ -363,7 +363,7 @@ def test_edited_code_counts_and_an_edited_message_does_not(package, name, old, n
 def test_a_job_hangs_on_what_decides_its_numbers(script):
     """Normalised texts decide contexts, and rounded ratings decide ranks."""
     found = {str(path) for path in code.closure(code.PACKAGE.parent / "scripts" / script)}
-    names = "data/wording.py", "data/ratings.py"
+    names = "data/text_ids.py", "data/ratings.py"
     assert {str(code.PACKAGE / name) for name in names} <= found
 
 
