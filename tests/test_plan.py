@@ -128,7 +128,7 @@ def test_one_reason_says_why_not(shipped, path, changed, code):
     (reason,) = found.missing([path])
     assert reason["code"] == code
     assert reason["sentence"]
-    assert found.there([path]) == []
+    assert found.available([path]) == []
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ class Plan:
             return Reason("settings", "what comes with refless is of other settings")
         return None
 
-    def there(self, paths: Iterable[str]) -> list[str]:
+    def available(self, paths: Iterable[str]) -> list[str]:
         """Where those of the results lie that this run has."""
         return [found for path in paths if (found := self.find(path))]
 

@@ -48,9 +48,9 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
         name:
             NAME
         input:
-            ratings=there(RATINGS, dataset=TASKS),
+            ratings=available(RATINGS, dataset=TASKS),
             predictions=PREDICTIONS,
-            published=beside(f"resources/published/{NAME}.csv"),
+            published=repo_path(f"resources/published/{NAME}.csv"),
         output:
             table(NAME),
         log:
@@ -88,9 +88,9 @@ for NAME, OVER in {
         name:
             NAME
         input:
-            **{key: there(path, dataset=TASKS, kernel=PLAIN) for key, path in OVER.items()},
-            ratings=there(RATINGS, dataset=TASKS),
-            published=beside("resources/published/bleu_neighbors_table1.csv"),
+            **{key: available(path, dataset=TASKS, kernel=PLAIN) for key, path in OVER.items()},
+            ratings=available(RATINGS, dataset=TASKS),
+            published=repo_path("resources/published/bleu_neighbors_table1.csv"),
         output:
             figure(NAME),
         log:
@@ -126,10 +126,10 @@ rule estimate_cross_task:
 
 rule bleu_neighbors_table2:
     input:
-        ratings=there(RATINGS, dataset=TASKS),
+        ratings=available(RATINGS, dataset=TASKS),
         predictions=PREDICTIONS,
-        estimates=there("results/cross_task/{of}.csv", of=map(".".join, permutations(TASKS, 2))),
-        published=beside("resources/published/bleu_neighbors_table2.csv"),
+        estimates=available("results/cross_task/{of}.csv", of=map(".".join, permutations(TASKS, 2))),
+        published=repo_path("resources/published/bleu_neighbors_table2.csv"),
     output:
         table("bleu_neighbors_table2"),
     log:
@@ -169,8 +169,8 @@ rule predict_essays:
 
 rule bleu_neighbors_table3:
     input:
-        estimates=there("results/essays/estimates.csv"),
-        published=beside("resources/published/bleu_neighbors_table3.csv"),
+        estimates=available("results/essays/estimates.csv"),
+        published=repo_path("resources/published/bleu_neighbors_table3.csv"),
     output:
         table("bleu_neighbors_table3"),
     log:

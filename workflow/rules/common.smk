@@ -52,7 +52,7 @@ def whole_config():
     return found
 
 
-def beside(path):
+def repo_path(path):
     """A file that comes with the workflow; the rest is where Snakemake runs."""
     return path if ROOT == Path.cwd() else str(ROOT / path)
 
@@ -73,7 +73,7 @@ try:
     SETTINGS = read_settings(whole_config())
     MIRROR = environ.get("REFLESS_MIRROR") or SETTINGS.mirror
     PLACES = Places(mirror=MIRROR, network=SETTINGS.network)
-    PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(beside("resources/shipped")))
+    PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(repo_path("resources/shipped")))
     PLAN.check()
 except OSError as error:
     raise WorkflowError(
@@ -119,10 +119,10 @@ def code(script, *modules, shows=()):
     return code_sum(Path(LIBRARY, "scripts", script), *modules, text=shown)
 
 
-def there(patterns, **wildcards):
+def available(patterns, **wildcards):
     """Where those files of one or more patterns lie that this run has, computed or shipped."""
     try:
-        return PLAN.there(expand(patterns, **wildcards))
+        return PLAN.available(expand(patterns, **wildcards))
     except ReflessError as error:
         raise WorkflowError(str(error)) from None
 

@@ -29,7 +29,7 @@ rule train_comparison_networks:
 rule compare_methods:
     input:
         ratings=RATINGS,
-        networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.dataset}.csv"),
+        networks=lambda wildcards: available(f"results/comparison/networks/{wildcards.dataset}.csv"),
         resources=lambda wildcards: [
             path for one in PLAN.compared(wildcards.dataset) for path in PLAN.files(one)
         ],
@@ -58,7 +58,7 @@ rule compare_methods:
 
 rule tabulate_comparison:
     input:
-        there("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
+        available("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
     output:
         table("comparison"),
     log:

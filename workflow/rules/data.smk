@@ -67,6 +67,6 @@ rule ship:
     params:
         digests=lambda wildcards: PLAN.shippable(),
         findings=PLAN.digest_of_findings(),
-        workflow=beside("."),
+        workflow=repo_path("."),
     script:
         "../scripts/ship.py"

@@ -23,8 +23,8 @@ rule score_delta_bleu:
 
 rule delta_bleu_table2:
     input:
-        units=there("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
-        published=beside("resources/published/delta_bleu_table2.csv"),
+        units=available("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        published=repo_path("resources/published/delta_bleu_table2.csv"),
     output:
         table("delta_bleu_table2"),
     log:
@@ -43,7 +43,7 @@ rule delta_bleu_table2:
 
 rule delta_bleu_figure2:
     input:
-        units=there("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        units=available("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
     output:
         figure("delta_bleu_figure2"),
     log:

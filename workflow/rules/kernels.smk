@@ -2,7 +2,7 @@
 # of a matrix in as many files as the data set's `blocks`, float32.
 
 ENCODERS = "|".join(map(re.escape, WITH_ENCODERS))
-PREDICTIONS = there(
+PREDICTIONS = available(
     "results/neighbors/{dataset}/{kernel}.csv", dataset=TASKS, kernel=SETTINGS.kernels()
 )
 

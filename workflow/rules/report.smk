@@ -61,10 +61,10 @@ rule claims:
 
 rule make_report:
     input:
-        texts=there("results/ratings/{dataset}/texts.csv", dataset=list(SETTINGS.data)),
+        texts=available("results/ratings/{dataset}/texts.csv", dataset=list(SETTINGS.data)),
         shown=item_files(*catalogue()),
-        readme=beside("README.md"),
-        numbers=beside("resources/numbers.yaml"),
+        readme=repo_path("README.md"),
+        numbers=repo_path("resources/numbers.yaml"),
     output:
         page="results/report.html",
         provenance="results/run/provenance.json",

@@ -8,13 +8,13 @@ RATED = [
     dataset for dataset in QE_TASKS if SETTINGS.data[dataset].experiments.rnn_qe.role == "rated"
 ]
 REFERENCES = [dataset for dataset in QE_TASKS if dataset not in RATED]
-QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
+QE_OUTPUTS = available("results/rnn_qe/outputs.csv")
 QE_DATA = {"seed": RNN_QE.seed}
 for TASK in RATED:
     QE_DATA |= SETTINGS.data[TASK].experiments.rnn_qe.model_dump(include={"domain", "system"})
 QE_PREDICTIONS = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
 QE_TRAININGS = {
-    name: there(QE_PREDICTIONS, name=name, seed=of.seeds(RNN_QE.seeds))
+    name: available(QE_PREDICTIONS, name=name, seed=of.seeds(RNN_QE.seeds))
     for name, of in qe.NAMES.items()
 }
 QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
@@ -24,7 +24,7 @@ QE_TESTS = dict(zip(QE_TABLES[2:], ("cross_validation", *qe.CROSS)))
 
 rule score_rnn_qe_outputs:
     input:
-        there(RATINGS, dataset=QE_TASKS),
+        available(RATINGS, dataset=QE_TASKS),
     output:
         outputs="results/rnn_qe/outputs.csv",
         curve="results/rnn_qe/curve.csv",
@@ -49,7 +49,7 @@ rule score_rnn_qe_outputs:
 # are merely newer are no reason to do it again; other raw files or code are.
 rule train_rnn_qe:
     input:
-        ancient(there(RATINGS, dataset=QE_TASKS)),
+        ancient(available(RATINGS, dataset=QE_TASKS)),
     output:
         QE_PREDICTIONS,
         "results/rnn_qe/predictions/{name}/{seed}.json",
@@ -88,7 +88,7 @@ for NAME in QE_TABLES:
         input:
             outputs=QE_OUTPUTS,
             predictions=list(chain.from_iterable(TESTED.values())),
-            published=beside(f"resources/published/{NAME}.csv"),
+            published=repo_path(f"resources/published/{NAME}.csv"),
         output:
             table(NAME),
         log:
@@ -118,9 +118,9 @@ QE_CURVE = {
 rule rnn_qe_data_size:
     input:
         outputs=QE_OUTPUTS,
-        curve=there("results/rnn_qe/curve.csv"),
+        curve=available("results/rnn_qe/curve.csv"),
         predictions=list(chain.from_iterable(QE_CURVE.values())),
-        published=beside("resources/published/rnn_qe_table3.csv"),
+        published=repo_path("resources/published/rnn_qe_table3.csv"),
     output:
         figure("rnn_qe_data_size"),
     log:
@@ -138,9 +138,9 @@ rule rnn_qe_data_size:
 # By name alone: the model that `refless qe` has by default is part of the library (docs/methods.md).
 rule train_qe_model:
     input:
-        there(RATINGS, dataset=RATED),
+        available(RATINGS, dataset=RATED),
     output:
-        beside("workflow/refless/models/rnn_qe/shipped.npz"),
+        repo_path("workflow/refless/models/rnn_qe/shipped.npz"),
     log:
         "results/logs/train_qe_model.log",
     conda:
