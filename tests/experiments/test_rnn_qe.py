@@ -45,7 +45,7 @@ from refless.models.rnn_qe.names import CROSS
 from refless.report.figures import learning_curve_figure
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
-from refless.statistics.bootstrap import few_units_factor
+from refless.statistics.bootstrap import spread_scale
 from refless.store import sealed
 from refless.store.sealed import Sealed
 from tests.conftest import ROOT
@@ -301,9 +301,8 @@ def test_outputs_of_one_mr_are_drawn_together():
         for w in draw_weights(mr.max() + 1, **BOOTSTRAP)
     ]
     # and as far again as other training parts, of three fifths, would have moved it
-    value, factor = few.loc["ridge", "pearson"], np.sqrt(1 + 5 / 3)
-    factor *= few_units_factor(mr.max() + 1)
-    far = np.arctanh(value) + factor * (np.arctanh(drawn) - np.arctanh(drawn).mean())
+    value, scale = few.loc["ridge", "pearson"], spread_scale(mr.max() + 1, 3 / 5, **BOOTSTRAP)
+    far = np.arctanh(value) + scale * (np.arctanh(drawn) - np.arctanh(drawn).mean())
     low = np.quantile(np.tanh(far), 0.025)
     assert few.loc["ridge", "pearson_low"] == pytest.approx(low)
     assert few.loc["ridge", "pearson_low"] != each.loc["ridge", "pearson_low"]

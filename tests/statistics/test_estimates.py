@@ -25,14 +25,13 @@ from refless.statistics import bootstrap as module
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
     FEWEST_CONTEXTS,
-    ResamplingUnits,
     crossed_units,
-    few_units_factor,
     packed,
+    spread_draws,
+    spread_scale,
     t_draws,
     training_factor,
     unpacked,
-    widened,
 )
 from refless.statistics.correlation import centred, weighted_spearman
 from refless.statistics.ranks import kendall_rows
@@ -119,17 +118,22 @@ def test_both_are_resampled_by_one_row_each():
     assert (weights == 0).mean() == pytest.approx(1 - (1 - np.exp(-1)) ** 2, abs=0.03)
 
 
-def test_intervals_of_few_units_are_those_of_students_t():
-    """The mean of few normal numbers: the corrected bootstrap has the usual interval."""
-    values = np.random.default_rng(1).normal(size=12)
-    units = ResamplingUnits(np.arange(12))
-    draws = np.concatenate([*draw_blocks(units, 20_000, 0)]) @ values / 12
-    low, high = interval(widened(values.mean(), draws, few_units_factor(units.number)))
-    half = stats.t.ppf(0.975, 11) * values.std(ddof=1) / np.sqrt(12)
-    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
-    assert few_units_factor(ResamplingUnits(np.arange(ENOUGH_UNITS)).number) == 1
+def test_draws_of_few_units_have_students_t():
+    """The mean of few normal numbers has the usual interval, and as many draws beyond any end."""
+    values = stats.norm.ppf((np.arange(12) + 0.5) / 12)
+    other = np.random.default_rng(2).permutation(values)
+    weights = np.concatenate([*draw_blocks(12, 20_000, 0)]) / 12
+    scale = spread_scale(12, None, 20_000, 0)
+    draws = [spread_draws(v.mean(), weights @ v, scale) for v in (values, other, values - other)]
+    for level in (0.5, 0.95, 0.99):
+        expected = stats.t.interval(level, 11, values.mean(), stats.sem(values))
+        ends = np.quantile(draws[0], [0.5 - level / 2, 0.5 + level / 2])
+        assert ends == pytest.approx(expected, rel=0.07, abs=0.02)
+    # one scale for all rows, so that draws can be subtracted
+    np.testing.assert_allclose(draws[0] - draws[1], draws[2], atol=1e-12)
+    np.testing.assert_array_equal(scale[:50], spread_scale(12, None, 50, 0))
+    assert spread_scale(ENOUGH_UNITS, None, 9, 0) == spread_scale(None, None, 9, 0) == 1
     # and of their systems, whose draws subtract as pairs do
-    other = np.random.default_rng(2).normal(size=12)
     gap = t_draws(values, 20_000, 3) - t_draws(other, 20_000, 3)
     expected = stats.t.interval(0.95, 11, (values - other).mean(), stats.sem(values - other))
     assert interval(gap) == pytest.approx(expected, abs=0.03)
@@ -139,11 +143,11 @@ def test_what_learns_varies_with_its_training_examples():
     """Folds of five: a variance of (1 / 5 + 1 / 4) in place of 1 / 5."""
     assert training_factor(4 / 5) ** 2 == pytest.approx((1 / 5 + 1 / 4) / (1 / 5))
     draws = np.random.default_rng(0).normal(0.5, 0.05, 5000)
-    wide = widened(0.52, draws, 1.5, bound=1)
+    wide = spread_draws(0.52, draws, 1.5, -1, 1)
     assert np.arctanh(wide).std() == pytest.approx(1.5 * np.arctanh(draws).std())
     assert np.arctanh(wide).mean() == pytest.approx(np.arctanh(0.52))
-    assert abs(widened(0.99, draws + 0.45, 9, bound=1)).max() <= 1
-    np.testing.assert_array_equal(widened(0.52, draws, 1), draws)
+    assert abs(spread_draws(0.99, draws + 0.45, 9, -1, 1)).max() <= 1
+    np.testing.assert_array_equal(spread_draws(0.52, draws, 1), draws)
 
 
 FOUR, DRAWS = np.arange(4.0), np.ones((2, 4), np.int32)

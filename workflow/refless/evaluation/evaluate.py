@@ -27,9 +27,9 @@ from refless.statistics import interval, ratings_saved
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
     FEWEST_CONTEXTS,
-    spread_factor,
+    spread_draws,
+    spread_scale,
     t_quantile,
-    widened,
 )
 
 Array = np.ndarray
@@ -308,8 +308,9 @@ def learning_curve(
             parts.append(values["pearson"])
         # where nothing is ranked, r is 0
         r = np.nan_to_num(parts).mean(axis=0)
-        factor = spread_factor(rated.resampling_units.number, size / n)
-        points[size] = np.append(r[0], widened(r[0], r[1:], factor, bound=1))
+        units, draws = rated.resampling_units.number, len(r) - 1
+        scale = spread_scale(units, size / n, draws, settings.seed)
+        points[size] = np.append(r[0], spread_draws(r[0], r[1:], scale, -1, 1))
         size *= 2
     points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, "ridge", ""]["pearson"]
     rows = [(size, float(values[0]), *interval(values[1:])) for size, values in points.items()]

@@ -15,10 +15,10 @@ from refless.statistics.bootstrap import (
     FEWEST_TEXTS,
     bootstrap,
     draw_blocks,
-    spread_factor,
+    spread_draws,
+    spread_scale,
     t_draws,
     training_factor,
-    widened,
 )
 from refless.statistics.correlation import NOISE, centred, weighted_spearman
 
@@ -97,11 +97,12 @@ def calibrated(
     """
     values = averaged(repeats)
     share = 1 - 1 / split.folds if learned else None
-    factor = spread_factor(rated.resampling_units.number, share)
     of_texts = values["pearson"][1:]
+    scale = spread_scale(rated.resampling_units.number, share, len(of_texts), seed)
     for name in CORRELATIONS:
         value, draws = values[name][0], values[name][1:]
-        values[name] = np.append(value, widened(value, draws, factor, bound=1))
+        if len(draws):
+            values[name] = np.append(value, spread_draws(value, draws, scale, -1, 1))
     if (of_systems := values.pop("of_systems", None)) is not None:
         number = len(values["pearson"]) - 1
         enough = len(of_systems) >= FEWEST_SYSTEMS and number > 0 and np.isfinite(of_systems).all()

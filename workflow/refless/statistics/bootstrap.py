@@ -20,10 +20,9 @@ BLOCK = 1 << 21
 KEPT = 1 << 26
 """Weights up to which all draws are kept for the next row of a table: 128 MB."""
 FEWEST_CONTEXTS, FEWEST_TEXTS = 10, 30
-"""Contexts from which on they are resampled, with Student's t below `ENOUGH_UNITS`; different texts
-without which there is no interval."""
+"""Contexts from which on they are resampled; different texts without which there is no interval."""
 ENOUGH_UNITS = 30
-"""Resampled units from which on percentiles of draws need no correction."""
+"""Resampled units from which on draws need no Student's t, see `spread_scale`."""
 TAIL = 0.025
 """Share of the draws beyond either end of an interval."""
 
@@ -43,14 +42,12 @@ class Estimate:
         """With the interval of its draws, as by `interval`."""
         return cls(float(value), *interval(draws, tests), draws)
 
-    def widened(self, factor: float, lowest: float, highest: float) -> "Estimate":
-        """With draws that spread ``factor`` times as far (see `widened`), inside the range of what
-        is estimated; a correlation's is from -1 to 1."""
-        if self.draws is None or factor == 1:
+    def with_spread(self, scale: float | Array, lowest: float, highest: float) -> "Estimate":
+        """With draws that spread ``scale`` times as far, as by `spread_draws`."""
+        if self.draws is None or np.all(scale == 1):
             return self
-        correlation = (lowest, highest) == (-1, 1)
-        draws = widened(self.value, self.draws, factor, bound=1 if correlation else np.inf)
-        return Estimate.of(self.value, np.clip(draws, lowest, highest))
+        draws = spread_draws(self.value, self.draws, scale, lowest, highest)
+        return Estimate.of(self.value, draws)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """The difference, on the draws that both have; NaN ends where one has none."""
@@ -99,16 +96,6 @@ def interval(draws: Array, tests: int = 1) -> tuple[float, float]:
 def context_units(context: Array | None, fewest: int = FEWEST_CONTEXTS) -> Array | None:
     """The context of each candidate, int64 (candidates,), if there are enough, else None."""
     return None if context is None or len(np.unique(context)) < fewest else context
-
-
-def few_units_factor(number: int) -> float:
-    """How much wider than percentiles of draws an interval of a few units is: their quantile of
-    Student's t over that of a normal distribution, and the bias of a variance of few."""
-    if number >= ENOUGH_UNITS:
-        return 1.0
-    if number < 2:
-        return float("nan")
-    return t_quantile(number - 1) / t_quantile(np.inf) * (number / (number - 1)) ** 0.5
 
 
 @dataclass(frozen=True)
@@ -172,19 +159,23 @@ def t_quantile(freedom: float) -> float:
     return float(ndtri(1 - TAIL) if np.isinf(freedom) else stdtrit(freedom, 1 - TAIL))
 
 
-def widened(value: float, draws: Array, factor: float, bound: float = np.inf) -> Array:
-    """Draws of an estimate, centred on it, with ``factor`` times their spread.
-
-    bound : 1 for a correlation, which is spread on Fisher's scale, artanh, so that it stays inside;
-        inf for any other number
-    """
-    if factor == 1 or np.isnan(draws).all():
+def spread_draws(
+    value: float,
+    draws: Array,
+    scale: float | Array,
+    lowest: float = -np.inf,
+    highest: float = np.inf,
+) -> Array:
+    """Draws (draws,) of an estimate, centred on it, with ``scale`` times their spread, one number
+    or one a draw, and inside the range of what is estimated. A correlation, from -1 to 1, is spread
+    on Fisher's scale, artanh."""
+    if np.all(scale == 1) or np.isnan(draws).all():
         return draws
-    if np.isinf(bound):
-        return value + factor * (draws - np.nanmean(draws))
-    edge = 1 - 1e-12
-    scaled = np.arctanh(np.clip(draws, -edge, edge))
-    return np.tanh(widened(np.arctanh(np.clip(value, -edge, edge)), scaled, factor))
+    if (lowest, highest) == (-1, 1):
+        edge = 1 - 1e-12
+        ends = np.arctanh(np.clip(value, -edge, edge)), np.arctanh(np.clip(draws, -edge, edge))
+        return np.tanh(spread_draws(*ends, scale))
+    return np.clip(value + scale * (draws - np.nanmean(draws)), lowest, highest)
 
 
 def training_factor(training_share: float) -> float:
@@ -200,21 +191,35 @@ def training_factor(training_share: float) -> float:
     return float((1 + 1 / training_share) ** 0.5)
 
 
-def spread_factor(units: int | None, training_share: float | None) -> float:
-    """How much further than draws of fixed predictions an estimate spreads: few ``units`` (None:
-    enough) by `few_units_factor`, other training examples (None: held fixed) by `training_factor`.
-    """
-    few = 1.0 if units is None else few_units_factor(units)
-    return few * (1.0 if training_share is None else training_factor(training_share))
+def t_scale(units: int, draws: int, seed: int) -> Array:
+    """How much further each draw of a mean of few resampled units has to lie from it, (draws,), so
+    that draws have Student's t distribution: sqrt(n / chi2(n - 1)) turns a variance of n units into
+    one that their small number leaves open. Of one seed, all rows of a table have the same, so that
+    their draws can be subtracted; more draws keep the first ones."""
+    if units < 2:
+        return np.full(draws, np.nan)
+    chi2 = np.random.default_rng([seed, 3]).chisquare(units - 1, draws)
+    return np.asarray(np.sqrt(units / chi2))
+
+
+def spread_scale(
+    units: int | None, training_share: float | None, draws: int, seed: int
+) -> float | Array:
+    """How much further the draws of an estimate spread than those of a bootstrap with fixed
+    predictions: `t_scale` of fewer than `ENOUGH_UNITS` ``units`` (None: enough), times
+    `training_factor` (None: predictions are held fixed)."""
+    learning = 1.0 if training_share is None else training_factor(training_share)
+    if units is None or units >= ENOUGH_UNITS:
+        return learning
+    return learning * t_scale(units, draws, seed)
 
 
 def t_draws(values: Array, draws: int, seed: int) -> Array:
     """Draws of the mean of a few values (values,), shape (draws,): their quantiles are those of the
     t interval, and differences of draws of one seed are those of paired values."""
-    few, generator = len(values), np.random.default_rng([seed, 3])
-    normal = generator.standard_normal((draws, few)) @ (values - values.mean())
-    spread = np.sqrt(few * generator.chisquare(few - 1, draws))
-    return np.asarray(values.mean() + normal / spread)
+    few, generator = len(values), np.random.default_rng([seed, 4])
+    away = generator.standard_normal((draws, few)) @ (values - values.mean()) / few
+    return np.asarray(values.mean() + t_scale(few, draws, seed) * away)
 
 
 def draw_blocks(units: int | Array | ResamplingUnits, draws: int, seed: int) -> Iterator[Array]:

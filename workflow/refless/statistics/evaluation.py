@@ -11,7 +11,7 @@ from refless.statistics.bootstrap import (
     Estimate,
     bootstrap,
     draw_blocks,
-    spread_factor,
+    spread_scale,
 )
 from refless.statistics.correlation import centred, spearman, weighted_mean, weighted_spearman
 
@@ -67,11 +67,12 @@ def evaluate(
     values = np.mean(errors), rho, covered.mean()
     pairs = zip(values, bootstrap(measures, drawn), strict=True)
     mse, rhos, coverage = (Estimate.of(*pair) for pair in pairs)
-    factor = spread_factor(None if units is None else len(np.unique(units)), training_share)
+    number = None if units is None else len(np.unique(units))
+    scale = spread_scale(number, training_share, draws, seed)
     return Evaluation(
-        mse=mse.widened(factor, 0, np.inf),
-        spearman=rhos.widened(factor, -1, 1),
-        coverage=coverage.widened(factor, 0, 1),
+        mse=mse.with_spread(scale, 0, np.inf),
+        spearman=rhos.with_spread(scale, -1, 1),
+        coverage=coverage.with_spread(scale, 0, 1),
         p_value=p_value,
         n=n,
     )

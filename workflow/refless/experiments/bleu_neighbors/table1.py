@@ -14,7 +14,7 @@ import pandas as pd
 from refless.experiments.bleu_neighbors.neighbors import Predicted
 from refless.experiments.published import beside_paper, measured
 from refless.statistics import Estimate, covered_errors, evaluate, human_rows
-from refless.statistics.bootstrap import spread_factor
+from refless.statistics.bootstrap import training_factor
 
 Array = np.ndarray
 Rows = list[dict[str, Any]]
@@ -169,10 +169,10 @@ def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> R
         return []
     several = rated_by_several(data)
     coverage = float((several & ~np.isnan(estimate)).sum() / several.sum())
-    factor = spread_factor(None, (len(estimate) - 1) / len(estimate))
+    factor = training_factor((len(estimate) - 1) / len(estimate))
     measures = columns_of(
-        mse=averages.average_mse.widened(factor, 0, np.inf),
-        spearman=averages.average_spearman.widened(factor, -1, 1),
+        mse=averages.average_mse.with_spread(factor, 0, np.inf),
+        spearman=averages.average_spearman.with_spread(factor, -1, 1),
     )
     return [{"ground_truth": OTHERS, **measures, "coverage": coverage, "n": int(several.sum())}]
 

@@ -27,7 +27,7 @@ from refless.experiments.rnn_qe.baselines import (
 from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
-from refless.statistics.bootstrap import spread_factor
+from refless.statistics.bootstrap import spread_scale
 from refless.store import sealed
 
 Array = np.ndarray
@@ -158,17 +158,19 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
 RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
 
 
-def measured(seeds: Array, truth: Array, weights: Array, factor: float = 1) -> dict[str, Any]:
+def measured(
+    seeds: Array, truth: Array, weights: Array, scale: float | Array = 1
+) -> dict[str, Any]:
     """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
     deviation of Pearson's r. The first row of ``weights`` has each output once; draws spread
-    ``factor`` times as far as those of fixed predictions."""
+    ``scale`` times as far as those of fixed predictions."""
     each = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
     found: dict[str, Any] = {}
     for name in VALUES:
         values = np.array([one[name] for one in each])
         mean = values.mean(axis=0)
         estimate = Estimate.of(mean[0], mean[1:])
-        found |= estimate.widened(factor, *RANGES[name]).columns(name)
+        found |= estimate.with_spread(scale, *RANGES[name]).columns(name)
         if name == "pearson":
             found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
     return found
@@ -236,8 +238,9 @@ def _cells(
             learned = setup in MODELS
             cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
             if len(row.seeds):
-                factor = spread_factor(int(mr.max()) + 1, shares[data] if learned else None)
-                cell |= measured(row.seeds, truth, weights, factor)
+                share = shares[data] if learned else None
+                scale = spread_scale(int(mr.max()) + 1, share, **bootstrap)
+                cell |= measured(row.seeds, truth, weights, scale)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
             new = np.isnan(tested[f"{data}:lookup"].to_numpy(np.float64))
