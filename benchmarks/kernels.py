@@ -53,9 +53,9 @@ def peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Sco
         elif name == BERTSCORE:
             from bert_score import BERTScorer
 
-            from refless.kernels.encoder import find
+            from refless.kernels.encoder import find_encoder
 
-            scorer = BERTScorer(model_type=str(find(name)), num_layers=6, device="cpu")
+            scorer = BERTScorer(model_type=str(find_encoder(name)), num_layers=6, device="cpu")
             # its batches pad, which moves values: only pairs scored alone can be compared
             yield {"bert-score": lambda: scorer.score(*zip(*pairs, strict=True), batch_size=1)[2]}
         else:
@@ -72,11 +72,11 @@ def nltk_wordnet() -> Iterator[Any]:
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
-    from refless.kernels.wordnet import find
+    from refless.kernels.wordnet import find_wordnet
 
     with tempfile.TemporaryDirectory() as folder:
         corpora = Path(folder) / "corpora"  # it reads nowhere else
-        if (place := find()).is_dir():
+        if (place := find_wordnet()).is_dir():
             shutil.copytree(place, corpora / "wordnet")
         else:
             shutil.unpack_archive(place, corpora)

@@ -48,7 +48,7 @@ def test_each_run_starts_its_log_anew(tmp_path, capsys):
     log = tmp_path / "logs" / "deep" / "task.log"
     for word in ("first", "second"):
         with job(told(log)):
-            logging.getLogger("refless.data.fetch").info("the %s – now", word)
+            logging.getLogger("refless.fetch").info("the %s – now", word)
     assert "INFO the second – now" in log.read_text(encoding="utf-8")
     assert "first" not in log.read_text(encoding="utf-8")
     written = capsys.readouterr().err

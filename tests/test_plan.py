@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from refless.data.places import Places, Source, read_sources
 from refless.errors import FormatError, SettingError
-from refless.plan import RESULTS, Plan, closing_lines
+from refless.fetch.places import Places, Source, read_sources
+from refless.plan import RESULTS, Plan
+from refless.run_messages import closing_lines
 from refless.settings import read_settings
 from refless.shipping import MANIFEST
 from refless.store.files import file_sum
@@ -31,6 +32,7 @@ BLEU, ROUGE = (f"results/neighbors/dstc7/{name}.csv" for name in ("bleu.char", "
 CURVE = "results/curves/dstc7/data_size.csv"
 CROSS = "results/cross_task/dstc7.huse_summarization.csv"
 COMPARED = "results/comparison/nem.csv"
+DSTC7 = "dstc7/dstc7-task2-human_eval.tgz"
 REDDIT = "huse/reddit_results_reformatted.csv"
 IN_RNN_QE = {"rnn_qe": {"role": "references"}}
 EVERY = [ESSAYS, UNITS, OUTPUTS, SETUP, BLEU, ROUGE, CURVE, CROSS, COMPARED]
@@ -72,7 +74,9 @@ def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped):
     assert plan(shipped).find(UNITS) == str(shipped / "shipped/delta_bleu/dstc7/units.csv")
     place(shipped, "manual/dstc7/dstc7-task2-human_eval.tgz")
     assert plan(shipped).find(UNITS) == UNITS
-    assert plan(shipped).place("dstc7/dstc7-task2-human_eval.tgz").startswith(f"{shipped}/manual")
+    assert (
+        plan(shipped).raw_path("dstc7/dstc7-task2-human_eval.tgz").startswith(f"{shipped}/manual")
+    )
     assert plan(shipped).find(ESSAYS) == str(shipped / "shipped/essays/estimates.csv")
 
 
@@ -136,7 +140,7 @@ def test_one_reason_says_why_not(shipped, path, changed, code):
     [
         # one file of HUSE has no address
         ("ratings/huse_dialogue/texts.csv", "raw_file_missing", REDDIT),
-        ("neighbors/dstc7/meteor.nltk35.csv", "wordnet_missing", "nltk/wordnet.zip"),
+        ("neighbors/dstc7/meteor.nltk35.csv", "raw_file_missing", "nltk/wordnet.zip"),
     ],
 )
 def test_some_files_no_network_gives(shipped, path, code, raw):

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
+from refless.fetch.encoders import REVISIONS, in_package
 from refless.kernels import bertscore, embedding, encoder, entry, kernel
 
 
@@ -136,7 +137,7 @@ def test_equals_bert_score_with_a_trained_encoder():
         "Shares of the company fell 3.5% in early trading, analysts said; they blamed the weather.",
     ]
     s = ["Stocks fall.", "Man arrested", "Man arrested", "Ä émigré's naïve façade 東京 🙂", x[3]]
-    expected = oracle(encoder.find(MINILM), 6, [x[0], x[1], x[3]], s)
+    expected = oracle(encoder.find_encoder(MINILM), 6, [x[0], x[1], x[3]], s)
     found = kernel(MINILM, x, s)
     assert_equals(found[[0, 1, 3]], expected)
     assert (found[2] == 0).all()
@@ -212,7 +213,7 @@ def test_published_layers_and_baselines_are_those_of_bert_score():
     from bert_score import utils
 
     tables = Path(utils.__file__).parent / "rescale_baseline/en"
-    for name, known in encoder.MODELS.items():
+    for name, known in encoder.ENCODERS.items():
         if known.baseline is None:
             assert name not in utils.model2layers
             continue
@@ -234,9 +235,9 @@ def test_blocks_and_threads_do_not_matter(tiny, monkeypatch):
     found["one by one"] = np.vstack([on_tiny(tiny, x[i : i + 1], s) for i in range(5)])
     back = random.permutation(50)
     found["another order"] = on_tiny(tiny, x, [s[i] for i in back])[:, np.argsort(back)]
-    monkeypatch.setattr(bertscore, "WIDTH", 7)
-    monkeypatch.setattr(bertscore, "AT_ONCE", 3)
-    monkeypatch.setattr(encoder, "BATCH", {"cpu": 10})
+    monkeypatch.setattr(bertscore, "_WIDTH", 7)
+    monkeypatch.setattr(bertscore, "_CANDIDATES_AT_ONCE", 3)
+    monkeypatch.setattr(encoder, "_BATCH", {"cpu": 10})
     found["small blocks"] = on_tiny(tiny, x, s)
     for what, matrix in found.items():
         np.testing.assert_allclose(matrix, whole[: len(matrix)], rtol=0, atol=1e-6, err_msg=what)
@@ -268,16 +269,16 @@ def test_models_come_by_name_or_from_the_hub(tiny, monkeypatch):
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     monkeypatch.setenv("REFLESS_MODELS", str(tiny.parent))
-    assert encoder.find("bertscore.tiny") == tiny
+    assert encoder.find_encoder("bertscore.tiny") == tiny
     monkeypatch.setenv("HOME", str(tiny.parents[1]))
     monkeypatch.setenv("REFLESS_MODELS", f"~/{tiny.parent.name}")
-    assert encoder.find("bertscore.tiny") == tiny
+    assert encoder.find_encoder("bertscore.tiny") == tiny
     monkeypatch.delenv("REFLESS_MODELS")
-    assert encoder.find("bertscore.some-model") == tiny
-    assert encoder.find("bertscore.roberta-large") == tiny
+    assert encoder.find_encoder("bertscore.some-model") == tiny
+    assert encoder.find_encoder("bertscore.roberta-large") == tiny
     with pytest.raises(KernelError, match="no network"):
-        encoder.find("bertscore.nowhere")
-    revision = encoder.MODELS["roberta-large"].revision
+        encoder.find_encoder("bertscore.nowhere")
+    revision = REVISIONS["roberta-large"]
     assert asked == [("some-model", None), ("roberta-large", revision), ("nowhere", None)]
 
 
@@ -285,14 +286,14 @@ def test_models_come_by_name_or_from_the_hub(tiny, monkeypatch):
 @pytest.mark.parametrize("family", ["bertscore", "embedding"])
 def test_what_no_model_can_be_called_is_refused(family, model, monkeypatch, tmp_path):
     monkeypatch.setenv("REFLESS_MODELS", str(tmp_path))
-    for refused in (entry, encoder.find, encoder.model_name):
+    for refused in (entry, encoder.find_encoder, encoder.encoder_name):
         with pytest.raises(KernelError, match="no kernel"):
             refused(f"{family}.{model}")
 
 
 @pytest.mark.parametrize("module", ["__main__", "sys", "numpy", "json"])
 def test_a_module_is_no_model(module):
-    assert encoder.in_package(module) is None
+    assert in_package(module) is None
 
 
 @needs_torch
@@ -378,6 +379,6 @@ def test_cosines_are_those_of_transformers(tiny, monkeypatch):
     np.testing.assert_allclose(got[:-1, :-1], vectors @ vectors.T, atol=2e-6)
     assert (got[-3] == 0).all()
     np.testing.assert_allclose(np.delete(np.diag(got), [-3, -2]), 1, atol=1e-6)
-    monkeypatch.setattr(embedding, "WIDTH", 5)
+    monkeypatch.setattr(embedding, "_WIDTH", 5)
     assert np.array_equal(got, kernel("embedding.tiny", x, x, model=tiny, threads=2))
     assert np.array_equal(got[4:9], kernel("embedding.tiny", x[4:9], x, model=tiny))

@@ -197,8 +197,8 @@ def test_rare_and_frequent_ngrams(name, frequent, monkeypatch):
     x, s = random_sentences(12, 120, seed=4), random_sentences(30, 120, seed=5)
     expected = kernel(name, x, s)
     assert np.count_nonzero(expected) > 50
-    monkeypatch.setattr(_ngrams, "FREQUENT", frequent)
-    monkeypatch.setattr(_ngrams, "MANY", 1)
+    monkeypatch.setattr(_ngrams, "_FREQUENT", frequent)
+    monkeypatch.setattr(_ngrams, "_MANY_CANDIDATES", 1)
     assert np.array_equal(kernel(name, x, s), expected)
 
 

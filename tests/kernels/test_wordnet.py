@@ -11,7 +11,7 @@ import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from refless.errors import KernelError
-from refless.kernels.wordnet import WordNet, content_sum, find
+from refless.kernels.wordnet import WordNet, find_wordnet, wordnet_sum
 
 # part: sets of synonyms
 SENSES = {
@@ -73,15 +73,15 @@ def test_places(tmp_path, monkeypatch):
     downloaded, own = write(tmp_path / "data/corpora"), write(tmp_path / "own")
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "none"), str(tmp_path / "data")])
     monkeypatch.delenv("REFLESS_WORDNET", raising=False)
-    assert find() == downloaded
+    assert find_wordnet() == downloaded
     monkeypatch.setenv("REFLESS_WORDNET", str(own))
-    assert find() == own
-    assert find(downloaded) == downloaded
+    assert find_wordnet() == own
+    assert find_wordnet(downloaded) == downloaded
     with pytest.raises(KernelError, match=str(tmp_path)):
-        find(tmp_path)
+        find_wordnet(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("REFLESS_WORDNET", "~/own/wordnet.zip")
-    assert find() == own
+    assert find_wordnet() == own
 
 
 def test_unpacked_it_is_the_same(tmp_path, monkeypatch):
@@ -90,8 +90,8 @@ def test_unpacked_it_is_the_same(tmp_path, monkeypatch):
     unpacked = tmp_path / "data/corpora/wordnet"
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "data")])
     monkeypatch.delenv("REFLESS_WORDNET", raising=False)
-    assert find() == find(unpacked) == unpacked
-    assert content_sum(unpacked) == content_sum(packed)
+    assert find_wordnet() == find_wordnet(unpacked) == unpacked
+    assert wordnet_sum(unpacked) == wordnet_sum(packed)
     assert WordNet(unpacked).synonyms("cat") == WordNet(packed).synonyms("cat")
     (unpacked / "verb.exc").unlink()
     with pytest.raises(KernelError, match=r"verb\.exc"):

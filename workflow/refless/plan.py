@@ -1,15 +1,14 @@
 """The plan: what each result is made from, and where it comes from.
 
-Stage: none. In: settings, the table of sources, what lies on the disk, the manifest of shipped
-files. Out: of each path its place (`Plan.find`) or one reason why there is none (`Plan.why_not`).
-No address is asked.
+Stage: none. In: which raw files and kernels can be had (`refless.availability`), the manifest of
+shipped files. Out: of each path where it lies (`Plan.find`), or one reason why it cannot be had
+(`Plan.why_not`). No address is asked.
 """
 
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from itertools import product
@@ -18,19 +17,17 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from refless import encoders
-from refless.data.places import WORDNET, Places, Source
-from refless.errors import FormatError, Reason, ReflessError, SettingError
-from refless.kernels.encoder import FILES, is_model, model_name
+from refless.availability import Availability
+from refless.errors import FormatError, Reason
 from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
-from refless.store.sealed import read_record, recorded_sum
+from refless.store.sealed import recorded_sum
 
 
 @dataclass(frozen=True)
-class Result:
+class Recipe:
     """What decides a kind of result.
 
     tasks : data sets, by the wildcards of the path; or an experiment, for all that take part in it
@@ -52,28 +49,28 @@ def _bleu(settings: Settings, _: Mapping[str, str]) -> list[str]:
     return settings.bleu_neighbors.models["bleu"].kernels
 
 
-def _compared(settings: Settings, names: Mapping[str, str]) -> list[str]:
-    skipped = settings.data[names["dataset"]].skip_kernels
+def _compared(settings: Settings, wildcards: Mapping[str, str]) -> list[str]:
+    skipped = settings.data[wildcards["dataset"]].skip_kernels
     return [kernel for kernel in settings.comparison.kernels if kernel not in skipped]
 
 
-NEIGHBORS = "bleu_neighbors.min_neighbors", "bleu_neighbors.max_share"
-RNN_QE = Result(("rnn_qe",), settings=("rnn_qe.seed",))
+_NEIGHBORS = "bleu_neighbors.min_neighbors", "bleu_neighbors.max_share"
+_RNN_QE = Recipe(("rnn_qe",), settings=("rnn_qe.seed",))
 RESULTS = {
-    "ratings/{dataset}/texts.csv": Result(("{dataset}",)),
-    "ratings/{dataset}/ratings.csv": Result(("{dataset}",)),
-    "neighbors/{dataset}/{kernel}.csv": Result(("{dataset}",), lambda _, names: [names["kernel"]]),
-    "curves/{dataset}/data_size.csv": Result(
-        ("{dataset}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bootstrap.seed")
+    "ratings/{dataset}/texts.csv": Recipe(("{dataset}",)),
+    "ratings/{dataset}/ratings.csv": Recipe(("{dataset}",)),
+    "neighbors/{dataset}/{kernel}.csv": Recipe(("{dataset}",), lambda _, of: [of["kernel"]]),
+    "curves/{dataset}/data_size.csv": Recipe(
+        ("{dataset}",), lambda *of: _bleu(*of)[:1], (*_NEIGHBORS, "bootstrap.seed")
     ),
-    "cross_task/{source_dataset}.{target_dataset}.csv": Result(
+    "cross_task/{source_dataset}.{target_dataset}.csv": Recipe(
         ("{source_dataset}", "{target_dataset}"), _bleu
     ),
-    "essays/estimates.csv": Result(("essays",)),
-    "delta_bleu/{dataset}/units.csv": Result(
+    "essays/estimates.csv": Recipe(("essays",)),
+    "delta_bleu/{dataset}/units.csv": Recipe(
         ("{dataset}",), settings=("delta_bleu", "data.{dataset}.experiments.delta_bleu")
     ),
-    "comparison/{dataset}.csv": Result(
+    "comparison/{dataset}.csv": Recipe(
         ("{dataset}",),
         _compared,
         (
@@ -82,54 +79,49 @@ RESULTS = {
         ),
         optional=True,
     ),
-    "comparison/networks/{dataset}.csv": Result(
+    "comparison/networks/{dataset}.csv": Recipe(
         ("{dataset}",), settings=("comparison.seed",), trained=True
     ),
-    "rnn_qe/outputs.csv": RNN_QE,
-    "rnn_qe/curve.csv": RNN_QE,
-    "rnn_qe/predictions/{name}/{seed}.csv.gz": replace(RNN_QE, trained=True),
+    "rnn_qe/outputs.csv": _RNN_QE,
+    "rnn_qe/curve.csv": _RNN_QE,
+    "rnn_qe/predictions/{name}/{seed}.csv.gz": replace(_RNN_QE, trained=True),
 }
 """Pattern of a path in ``results`` -> what decides it. A result of others alone is not here."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Availability):
     """Where each result comes from, and why some cannot be had.
 
     shipped : folder with what comes with refless, whose file ``manifest.csv`` lists it
     """
 
-    settings: Settings
-    sources: Mapping[str, Source]
-    places: Places
     shipped: Path = Path("resources/shipped")
 
-    # ---- results ------------------------------------------------------------------------------
-
     def find(self, path: str) -> str | None:
-        """Where a path of ``results`` lies or will lie: there, among what is shipped, or nowhere.
+        """Where a path of ``results`` lies or will lie: the path itself if it can be computed, else
+        the shipped file, else None.
         Raises FormatError: the shipped file is not the one that the manifest lists."""
-        below, names, result = self._match(path)
         if self.why_not(path):
             return None
-        if not self._against(names, result):
+        below, wildcards, recipe = self._match(path)
+        if not self._obstacle(wildcards, recipe):
             return path
         return str(_whole(self.shipped / below, self._manifest[below][0]))
 
     def why_not(self, path: str) -> Reason | None:
         """Why a result can be neither computed nor read from what is shipped; None if it can."""
-        below, names, result = self._match(path)
-        against = self._against(names, result)
-        never = against and against.code in ("left_out", "no_data_set")
-        if not against or never or below not in self._manifest:
-            return against
+        below, wildcards, recipe = self._match(path)
+        reason = self._obstacle(wildcards, recipe)
+        if not reason or reason.code in ("left_out", "no_data_set") or below not in self._manifest:
+            return reason
         if self._manifest[below][1] != self.digest(path):
             return Reason("settings", "what comes with refless is of other settings")
         return None
 
     def available(self, paths: Iterable[str]) -> list[str]:
         """Where those of the results lie that this run has."""
-        return [found for path in paths if (found := self.find(path))]
+        return [path for result in paths if (path := self.find(result))]
 
     def missing(self, paths: Iterable[str]) -> list[dict[str, Any]]:
         """Why the others cannot be had, as plain data: ``of`` has the wildcards of a path; the
@@ -142,24 +134,27 @@ class Plan:
 
     def compared(self, dataset: str) -> list[str]:
         """The kernels with which methods are compared on a data set."""
-        return [k for k in _compared(self.settings, {"dataset": dataset}) if not self.kernel(k)]
+        kernels = _compared(self.settings, {"dataset": dataset})
+        return [kernel for kernel in kernels if not self.kernel(kernel)]
 
     def digest(self, path: str) -> str:
         """SHA-256 of all that decides a result but for code: how data sets are read, kernels,
         settings."""
-        _, names, result = self._match(path)
+        _, wildcards, recipe = self._match(path)
         settings: dict[str, Any] = {}
-        for dotted in result.settings:
+        for dotted in recipe.settings:
             value: Any = self.settings
-            for part in dotted.format(**names).split("."):
+            for part in dotted.format(**wildcards).split("."):
                 value = value[part] if isinstance(value, Mapping) else getattr(value, part)
             settings[dotted] = value.model_dump() if isinstance(value, BaseModel) else value
-        options = {k: self.settings.options(k) for k in result.kernels(self.settings, names)}
-        if not result.optional:
-            options = {k: own | {"tau": self.settings.taus()[k]} for k, own in options.items()}
-        data = {dataset: self._read(dataset, result) for dataset in self._tasks(names, result)}
-        recipe = {"data": data, "kernels": options, "settings": settings}
-        return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+        kernels = {k: self.settings.options(k) for k in recipe.kernels(self.settings, wildcards)}
+        if not recipe.optional:
+            taus = self.settings.taus()
+            kernels = {k: options | {"tau": taus[k]} for k, options in kernels.items()}
+        data = {
+            dataset: self._reading(dataset, recipe) for dataset in self._tasks(wildcards, recipe)
+        }
+        return _digest({"data": data, "kernels": kernels, "settings": settings})
 
     def shippable(self) -> dict[str, str]:
         """What this run computes of what may be shipped -> its digest; ratings, where tables are
@@ -172,70 +167,16 @@ class Plan:
             "name": list(NAMES),
             "seed": range(self.settings.rnn_qe.seeds),
         }
-        found = {}
+        digests = {}
         for pattern in RESULTS:
-            values["dataset"] = (
-                tasks if pattern.startswith("ratings/") else list(self.settings.data)
-            )
-            names = re.findall(r"\{(\w+)\}", pattern)
-            for chosen in product(*(values[name] for name in names)):
-                path = "results/" + pattern.format(**dict(zip(names, chosen, strict=True)))
-                if self.find(path) == path:
-                    found[path] = self.digest(path)
-        return found
-
-    def _read(self, dataset: str, result: Result) -> dict[str, Any]:
-        entry = self.settings.data[dataset]
-        sums = {path: source.sha256 or path for path, source in self.sources.items()}
-        files = {name: sums.get(path, path) for name, path in entry.files.items()}
-        named = [name for name in result.tasks if "{" not in name]
-        return {
-            "loader": entry.loader,
-            "options": entry.options,
-            "files": files,
-            **{name: getattr(entry.experiments, name).model_dump() for name in named},
-        }
-
-    def _match(self, path: str) -> tuple[str, dict[str, str], Result]:
-        below = path.removeprefix("results/")
-        for pattern, result in RESULTS.items():
-            if found := _pattern(pattern).fullmatch(below):
-                return below, found.groupdict(), result
-        raise KeyError(f"{path}: no entry of refless.plan.RESULTS says what decides it")
-
-    def _tasks(self, names: Mapping[str, str], result: Result) -> list[str]:
-        return [
-            dataset
-            for one in result.tasks
-            for dataset in ([one.format(**names)] if "{" in one else self.settings.tasks(one))
-        ]
-
-    def _against(self, names: Mapping[str, str], result: Result) -> Reason | None:
-        """The first reason why a result cannot be computed."""
-        tasks = self._tasks(names, result)
-        if not tasks or not set(tasks) <= set(self.settings.data):
-            return Reason("no_data_set", "no data set of the configuration takes part")
-        entries = [self.settings.data[dataset] for dataset in tasks]
-        kernels = [] if result.optional else list(result.kernels(self.settings, names))
-        if any(set(kernels) & set(entry.skip_kernels) for entry in entries):
-            return Reason("left_out", "the configuration leaves this kernel out")
-        if result.trained and not self._trains(names):
-            return Reason("not_trained", "its networks are not trained")
-        files = [path for entry in entries for path in entry.files.values()]
-        reasons = [*map(self.raw_file, files), *map(self.kernel, kernels)]
-        return next(filter(None, reasons), None)
-
-    def _trains(self, names: Mapping[str, str]) -> bool:
-        """Whether this run trains these networks: RNN-QE's by name, else those of `comparison`."""
-        if "name" in names:
-            return names["name"] in self.settings.trained_now()
-        return self.settings.comparison.networks == "run"
-
-    @cached_property
-    def _manifest(self) -> dict[str, tuple[str, str]]:
-        return read_manifest(self.shipped)
-
-    # ---- findings -----------------------------------------------------------------------------
+            of_ratings = pattern.startswith("ratings/")
+            values["dataset"] = tasks if of_ratings else list(self.settings.data)
+            wildcards = re.findall(r"\{(\w+)\}", pattern)
+            for combination in product(*(values[name] for name in wildcards)):
+                below = pattern.format(**dict(zip(wildcards, combination, strict=True)))
+                if self.find(path := f"results/{below}") == path:
+                    digests[path] = self.digest(path)
+        return digests
 
     def digest_of_findings(self) -> str:
         """SHA-256 of the settings that the findings hang on: not of where raw files come from, how
@@ -248,101 +189,68 @@ class Plan:
             "comparison": {"networks"},
             "data": {"__all__": {"name", "colour", "blocks"}},
         }
-        recipe = self.settings.model_dump(exclude=left_out)
+        settings = self.settings.model_dump(exclude=left_out)
         pooled = {*self.settings.tasks("rnn_qe"), *self.settings.tasks("essays")}
         for dataset, entry in self.settings.data.items():
-            if not pooled & {dataset} and not set(entry.files.values()) <= set(self.sources):
-                del recipe["data"][dataset]
-        return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+            if dataset not in pooled and not set(entry.files.values()) <= set(self.sources):
+                del settings["data"][dataset]
+        return _digest(settings)
 
-    # ---- raw files and kernels ----------------------------------------------------------------
+    def _match(self, path: str) -> tuple[str, dict[str, str], Recipe]:
+        """The path below ``results``, its wildcards, and what decides it."""
+        below = path.removeprefix("results/")
+        for pattern, recipe in RESULTS.items():
+            if match := _pattern(pattern).fullmatch(below):
+                return below, match.groupdict(), recipe
+        raise KeyError(f"{path}: no entry of refless.plan.RESULTS says what decides it")
 
-    def place(self, path: str) -> str:
-        """Where a raw file is read: placed by hand, else fetched to the data directory; a user's
-        own where it lies."""
-        if path not in self.sources:
-            return path
-        placed = self.places.manual / path
-        return (placed if placed.is_file() else self.places.data / path).as_posix()
+    def _tasks(self, wildcards: Mapping[str, str], recipe: Recipe) -> list[str]:
+        """The data sets that a result is made from."""
+        tasks = []
+        for name in recipe.tasks:
+            tasks += [name.format(**wildcards)] if "{" in name else self.settings.tasks(name)
+        return tasks
 
-    def raw_file(self, path: str) -> Reason | None:
-        """Why a raw file cannot be had, at hand or fetched on the way; None if it can."""
-        source = self.sources.get(path)
-        fetched = source and self.places.addresses(source)
-        if fetched or self._at_hand(path):
-            return None
-        return Reason("raw_file_missing", f"the raw file {path} is missing")
+    def _obstacle(self, wildcards: Mapping[str, str], recipe: Recipe) -> Reason | None:
+        """The first reason why a result cannot be computed; None if it can."""
+        tasks = self._tasks(wildcards, recipe)
+        if not tasks or not set(tasks) <= set(self.settings.data):
+            return Reason("no_data_set", "no data set of the configuration takes part")
+        entries = [self.settings.data[dataset] for dataset in tasks]
+        kernels = [] if recipe.optional else list(recipe.kernels(self.settings, wildcards))
+        if any(set(kernels) & set(entry.skip_kernels) for entry in entries):
+            return Reason("left_out", "the configuration leaves this kernel out")
+        if recipe.trained and not self._trains(wildcards):
+            return Reason("not_trained", "its networks are not trained")
+        files = [path for entry in entries for path in entry.files.values()]
+        reasons = [*map(self.raw_file, files), *map(self.kernel, kernels)]
+        return next(filter(None, reasons), None)
 
-    def check(self) -> None:
-        """Raises SettingError: a user's own file, or a mirror's folder, is not there."""
-        remedy = "mend the path in the configuration, or put it there"
-        for folder in self.places.folders[1:]:
-            if not folder.is_dir():
-                raise SettingError("is no folder", path=f"mirror {folder}", remedy=remedy)
-        for dataset, entry in self.settings.data.items():
-            for name, path in entry.files.items():
-                if path not in self.sources and not Path(path).is_file():
-                    where = f"data.{dataset}.files.{name}"
-                    raise SettingError(f"there is no file {path}", path=where, remedy=remedy)
+    def _trains(self, wildcards: Mapping[str, str]) -> bool:
+        """Whether this run trains these networks: RNN-QE's by name, else those of `comparison`."""
+        if "name" in wildcards:
+            return wildcards["name"] in self.settings.trained_now()
+        return self.settings.comparison.networks == "run"
 
-    def sums(self, dataset: str) -> dict[str, str]:
-        """Sums of a data set's raw files: the published ones, else of what lies here."""
-        found = {}
-        for path in self.settings.data[dataset].files.values():
-            source, here = self.sources.get(path), self._at_hand(path)
-            if source and source.sha256:
-                found[path] = source.sha256
-            elif here:
-                found[path] = file_sum(here)
-        return found
-
-    def _at_hand(self, path: str) -> Path | None:
-        """Where a raw file lies: where it is read, placed by hand, or in a mirror's folder."""
-        folders = self.places.folders if path in self.sources else []
-        found = [Path(self.place(path)), *(folder / path for folder in folders)]
-        return next(filter(Path.is_file, found), None)
-
-    def kernel(self, name: str) -> Reason | None:
-        """Why a kernel cannot be computed; None if it can."""
-        if package := encoders.lacking(name):
-            return Reason("package_missing", f"{name} needs {package}, which is not installed")
-        if name.startswith("meteor.") and self.raw_file(WORDNET):
-            return Reason("wordnet_missing", f"METEOR needs {WORDNET}")
-        folder = self.options(name).get("model")
-        if encoders.has_encoder(name) and not (folder and is_model(Path(folder))):
-            return Reason("encoder_missing", f"the encoder {model_name(name)} is not at hand")
-        return None
-
-    def options(self, kernel: str) -> dict[str, Any]:
-        """A kernel's options: those of the configuration, and where its files lie."""
-        found = self.settings.options(kernel)
-        if kernel.startswith("meteor."):
-            found["wordnet"] = self.place(WORDNET)
-        elif encoders.has_encoder(kernel):
-            folder = found.get("model") or encoders.folder_of(model_name(kernel), self.places)
-            if folder:
-                found["model"] = str(folder)
-        return found
-
-    def files(self, kernel: str) -> list[str]:
-        """The files that a kernel needs besides texts."""
-        options = self.options(kernel)
-        found = [options[name] for name in ("wordnet", "baseline") if name in options]
-        if "model" in options:
-            folder = Path(options["model"])
-            found += sorted(str(path) for pattern in FILES for path in folder.glob(pattern))
-        return found
-
-    def downloads(self) -> list[str]:
-        """All that can be fetched: raw files, and encoders where torch is installed."""
-        models = {
-            f"models/{model_name(kernel)}"
-            for kernel in [*self.settings.kernels(), *self.settings.comparison.kernels]
-            if encoders.has_encoder(kernel)
-            and not encoders.lacking(kernel)
-            and "model" not in self.options(kernel)
+    def _reading(self, dataset: str, recipe: Recipe) -> dict[str, Any]:
+        """What decides how a data set is read for a result."""
+        entry = self.settings.data[dataset]
+        sums = {path: source.sha256 or path for path, source in self.sources.items()}
+        experiments = [name for name in recipe.tasks if "{" not in name]
+        return {
+            "loader": entry.loader,
+            "options": entry.options,
+            "files": {name: sums.get(path, path) for name, path in entry.files.items()},
+            **{name: getattr(entry.experiments, name).model_dump() for name in experiments},
         }
-        return [*self.sources, *sorted(models)]
+
+    @cached_property
+    def _manifest(self) -> dict[str, tuple[str, str]]:
+        return read_manifest(self.shipped)
+
+
+def _digest(recipe: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
 @cache
@@ -357,54 +265,3 @@ def _whole(path: Path, sha256: str) -> Path:
         message = "is not the file that manifest.csv lists, or its record is missing or another"
         raise FormatError(message, path=path, remedy=BACK)
     return path
-
-
-def opening_line(trained: Collection[str]) -> str:
-    """What a run says before it trains RNN-QE: an entry of `NAMES` for each job."""
-    each = [NAMES[name] for name in trained]
-    networks, hours = sum(one.networks for one in each), sum(one.hours for one in each)
-    return (
-        f"refless: trains {networks} networks of RNN-QE in {len(trained)} jobs, about"
-        f" {hours:.1f} hours of one core (without: make, or train: never below rnn_qe)"
-    )
-
-
-def closing_lines(asked: Sequence[str], made: Collection[str], seconds: float) -> list[str]:
-    """What a run says in the end: where the files are, and where their numbers came from.
-
-    asked, made : files of its targets, and all that these hang on
-    """
-    records = [path for path in made if re.fullmatch(r"results/tables/.*\.csv", path)]
-    figures = [path for path in made if re.fullmatch(r"results/figures/.*\.pdf", path)]
-    rows, absent = Counter(computed=0, shipped=0, absent=0), Counter[str]()
-    try:
-        for metadata in (read_record(path)["metadata"] for path in records):
-            rows.update(metadata["provenance_counts"])
-            absent.update(metadata["reason"])
-    except ReflessError as error:
-        return [f"error: {error}"]
-    # what a changed setting took away comes first
-    reasons = sorted(absent, key=lambda word: (word != "settings", -absent[word], word))
-    counts = ", ".join(f"{n} {name}" for name, n in rows.items())
-    counts += " (" * bool(reasons) + ", ".join(f"{absent[word]} {word}" for word in reasons)
-    report = Path("results/report.html")
-    lines = {
-        "report": _report_line(report, [*records, *figures], str(report) in made),
-        "tables": f"{len(records)} in {Path('results/tables').resolve()}" * bool(records),
-        "figures": f"{len(figures)} in {Path('results/figures').resolve()}" * bool(figures),
-        "rows": (counts + ")" * bool(reasons)) * bool(records),
-        "files": str(Path(asked[0]).resolve().parent) * (not records and not figures),
-        "time": f"{seconds:.0f} s",
-        "next": "change config/config.yaml and run again; `refless compare` takes your own ratings",
-    }
-    return [f"{name:8} {text}" for name, text in lines.items() if text]
-
-
-def _report_line(report: Path, items: Iterable[str], made: bool) -> str:
-    """Where the report is, if it was asked for; that it shows earlier tables, if it does."""
-    if made:
-        return str(report.resolve())
-    newest = max((Path(path).stat().st_mtime for path in items), default=0.0)
-    if not report.is_file() or report.stat().st_mtime >= newest:
-        return ""
-    return f"{report} is older than these files; the target report makes it anew"

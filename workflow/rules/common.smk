@@ -23,14 +23,14 @@ environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTH
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
 try:
-    from refless.encoders import WITH_ENCODERS, has_encoder
-    from refless.data.places import Places, read_sources
     from refless.errors import ReflessError
     from refless.experiments.reproducibility.claims import read_claims
-    from refless.kernels import entry
+    from refless.fetch.places import Places, read_sources
+    from refless.kernels import entry, names as kernel_names
     from refless.models.rnn_qe import names as qe
-    from refless.plan import Plan, closing_lines, opening_line
+    from refless.plan import Plan
     from refless.report.catalogue import catalogue
+    from refless.run_messages import closing_lines, opening_line
     from refless.settings import read_settings, typed
     from refless.store.code import code_sum
 except ModuleNotFoundError as error:
@@ -186,7 +186,7 @@ def kernel_minutes(wildcards, input, attempt):
     """Time for the slowest kernel, METEOR, which grows with the square of the texts; a hundred
     times as much with an encoder on a processor."""
     pairs = (os.path.getsize(input.ratings[0]) / 1e6) ** 2
-    return attempt * int(60 + (100 if has_encoder(wildcards.kernel) else 10) * pairs)
+    return attempt * int(60 + (100 if "torch" in entry(wildcards.kernel).packages else 10) * pairs)
 
 
 def print_closing_lines(place, begin):

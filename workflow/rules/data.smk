@@ -15,12 +15,12 @@ rule fetch_source:
     conda:
         "../../envs/refless.yaml"
     shell:
-        "python -m refless.data.fetch {log:q} {wildcards.path:q}"
+        "python -m refless.fetch {log:q} {wildcards.path:q}"
 
 
 rule normalize_ratings:
     input:
-        lambda wildcards: list(map(PLAN.place, SETTINGS.data[wildcards.dataset].files.values())),
+        lambda wildcards: list(map(PLAN.raw_path, SETTINGS.data[wildcards.dataset].files.values())),
     output:
         texts="results/ratings/{dataset}/texts.csv",
         ratings="results/ratings/{dataset}/ratings.csv",
@@ -52,7 +52,7 @@ rule fetch:
     params:
         names=PLAN.downloads(),
     shell:
-        "python -m refless.data.fetch {log:q} --keep-going {params.names:q}"
+        "python -m refless.fetch {log:q} --keep-going {params.names:q}"
 
 
 # For maintainers: renew what comes with refless. Without output, it runs whenever it is asked for.

@@ -1,7 +1,10 @@
 # Stage: kernel. In: rated texts. Out: results/kernels/<dataset>/<kernel>/<block>of<blocks>.npy: the rows
 # of a matrix in as many files as the data set's `blocks`, float32.
 
-ENCODERS = "|".join(map(re.escape, WITH_ENCODERS))
+# kernels with an encoder, which torch computes
+ENCODERS = "|".join(
+    re.escape(name.removesuffix("*")) for name in kernel_names() if "torch" in entry(name).packages
+)
 PREDICTIONS = available(
     "results/neighbors/{dataset}/{kernel}.csv", dataset=TASKS, kernel=SETTINGS.kernels()
 )
@@ -26,7 +29,6 @@ rule compute_kernel:
         mem_mb=kernel_mb,
         runtime=kernel_minutes,
     params:
-        entry=lambda wildcards: entry(wildcards.kernel)._asdict(),
         options=lambda wildcards: PLAN.options(wildcards.kernel),
         code=lambda wildcards: code("compute_kernel.py", module(wildcards.kernel)),
     script:

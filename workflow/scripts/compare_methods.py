@@ -5,15 +5,13 @@ from pathlib import Path
 from refless.job import job
 
 with job(snakemake):
-    from refless.data.fetch import verified
-    from refless.data.places import WORDNET
     from refless.data.task import read_task
     from refless.experiments.comparison import compare_task
+    from refless.fetch.raw_files import verify_kernel
 
     params = snakemake.params
-    for options in params.options.values():
-        if "wordnet" in options:
-            verified({WORDNET: options["wordnet"]})
+    for kernel, options in params.options.items():
+        verify_kernel(kernel, options)
     compare_task(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent, whole=True),

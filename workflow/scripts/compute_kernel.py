@@ -5,14 +5,12 @@ from pathlib import Path
 from refless.job import job
 
 with job(snakemake):
-    from refless.data.fetch import verified
-    from refless.data.places import WORDNET
     from refless.data.task import read_task
     from refless.experiments.bleu_neighbors.matrices import write_kernel
+    from refless.fetch.raw_files import verify_kernel
 
     name, options = snakemake.wildcards.kernel, dict(snakemake.params.options)
-    if "wordnet" in options:
-        verified({WORDNET: options["wordnet"]})
+    verify_kernel(name, options)
     write_kernel(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent, whole=True),

@@ -6,8 +6,8 @@ from refless.job import job
 
 with job(snakemake):
     from refless.data import sources
-    from refless.data.fetch import verified
     from refless.data.task import write_task
+    from refless.fetch.raw_files import verified
 
     params, raw = snakemake.params, list(snakemake.input)
     files = params.entry["files"]

@@ -58,18 +58,18 @@ def _how_read(arguments: Namespace) -> list[str]:
 
 
 def _settings(arguments: Namespace) -> Any:
-    from refless.encoders import lacking
     from refless.evaluation.predict import KERNELS, NETWORKS, ComparisonSettings, by_networks
-    from refless.kernels import wordnet
+    from refless.kernels import lacking_package
+    from refless.kernels.wordnet import find_wordnet
     from refless.machine import installed
 
     kernels: dict[str, Any] = {kernel: {} for kernel in arguments.kernels or KERNELS}
     if not arguments.kernels:
         with suppress(KernelError):
-            wordnet.find()
+            find_wordnet()
             kernels["meteor.nltk35"] = {}
     for kernel in kernels:
-        if package := lacking(kernel):
+        if package := lacking_package(kernel):
             remedy = f"pip install {package}; in a clone of refless, make torch"
             raise KernelError(f"{kernel} needs {package}, which is not installed", remedy=remedy)
     told = {

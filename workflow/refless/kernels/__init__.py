@@ -3,13 +3,17 @@
 Stage: kernels. In: two lists of texts. Out: the matrix k(candidate, training text), or, without
 the matrix, how many neighbors each candidate has at each tau and the sum of their quality.
 
-A kernel is called ``family.variant``; `refless.kernels._registry` lists them. The module of the
-family has ``index(name, training, **options)``, which makes training texts ready
-(`refless.kernels._blocks`), and, if files decide its values, ``resources(name, **places)``.
+A kernel is called ``family.variant``. The module of the family has
+
+    KERNELS                             name -> what it needs (`refless.kernels._registry.Kernel`)
+    index(name, training, **options)    makes training texts ready (`refless.kernels._blocks`)
+    resources(name, **files)            sums of the files that it needs, if it needs any
+    reads(name, text)                   whether it can read a text, if it cannot read all
+
+and stands in `refless.kernels._registry.FAMILIES`. Nothing else knows of it.
 """
 
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,13 +22,14 @@ import numpy as np
 
 from refless.errors import KernelError
 from refless.kernels._blocks import Index, walk
-from refless.kernels._registry import entry, load, names, signature
+from refless.kernels._registry import entry, lacking_package, load, names, signature
 
 __all__ = [
     "entry",
     "group_sums",
     "indexed",
     "kernel",
+    "lacking_package",
     "names",
     "nearest",
     "neighbor_sums",
@@ -34,14 +39,6 @@ __all__ = [
 
 Array = np.ndarray
 Numbers = Array | Sequence[float]
-
-KNOWS = {
-    "bleu.char": "it compares n-grams of up to four characters",
-    "bleu.word": "it compares n-grams of up to four words",
-    "rouge_l": "it knows a-z and 0-9",
-    "meteor": "it compares words between blanks",
-}
-"""What kernels need to read a text; encoders read any."""
 
 
 def kernel(
@@ -120,7 +117,7 @@ def neighbor_sums(
     candidates, index = _checked(candidates), _index(name, training, options)
     quality = _one_a_text("quality", quality, index.size)
     left_out = _training_rows(exclude, len(candidates), index.size)
-    ascending, places = np.unique(_taus(taus), return_inverse=True)
+    ascending, ranks = np.unique(_taus(taus), return_inverse=True)
     counts = np.zeros((len(candidates), len(ascending)), np.int64)
     sums = np.zeros(counts.shape)
 
@@ -128,7 +125,7 @@ def neighbor_sums(
         add_neighbors(values, first, start, quality, ascending, counts, sums)
 
     walk(index, candidates, add, threads, left_out, progress)
-    return counts[:, places], sums[:, places]
+    return counts[:, ranks], sums[:, ranks]
 
 
 def group_sums(
@@ -174,8 +171,8 @@ def group_sums(
         add_levels(values, first, start, quality, taus, numbered, counts, sums)
 
     walk(index, candidates, add, threads)
-    for found in (counts, sums):  # who reaches a tau reaches those below
-        np.cumsum(found[:, :, ::-1], axis=2, out=found[:, :, ::-1])
+    for totals in (counts, sums):  # who reaches a tau reaches those below
+        np.cumsum(totals[:, :, ::-1], axis=2, out=totals[:, :, ::-1])
     return [(counts[:, start:end], sums[:, start:end]) for start, end in pairwise(ends)]
 
 
@@ -215,19 +212,12 @@ def nearest(
 
 def unread(name: str, texts: Sequence[str]) -> tuple[int, str]:
     """How many of the texts a kernel cannot read, so that they are not similar to themselves, and
-    a sentence of it."""
-    known = next((one for one in KNOWS if name.startswith(one)), None)
-    if known is None:
+    a sentence of it; 0 and "" for a kernel that reads any text."""
+    kernel_entry = entry(name)
+    if not kernel_entry.reads:
         return 0, ""
-    number = sum(not _reads(known, text) for text in texts)
-    return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {KNOWS[known]}"
-
-
-def _reads(known: str, text: str) -> bool:
-    if known == "rouge_l":
-        return re.search("[a-z0-9]", text.lower()) is not None
-    units = text if known == "bleu.char" else text.split()
-    return len(units) >= (1 if known == "meteor" else 4)
+    number = sum(not load(name).reads(name, text) for text in texts)
+    return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {kernel_entry.reads}"
 
 
 def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
@@ -235,9 +225,9 @@ def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
 
     Parameters, errors : as for `kernel`
     """
-    known = list(inspect.signature(load(name).index).parameters)[2:]
-    if other := sorted(set(options) - set(known)):
-        remedy = f"its options are: {', '.join(known) or 'none'}"
+    accepted = list(inspect.signature(load(name).index).parameters)[2:]
+    if other := sorted(set(options) - set(accepted)):
+        remedy = f"its options are: {', '.join(accepted) or 'none'}"
         raise KernelError(f"{name} has no option {other[0]!r}", remedy=remedy)
     index: Index = load(name).index(name, _checked(training), **options)
     return index

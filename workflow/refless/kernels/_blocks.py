@@ -15,7 +15,7 @@ import numpy as np
 
 from refless.machine import available_threads
 
-VALUES = 1 << 19
+_VALUES_HELD = 1 << 19
 """Kernel values that a thread holds at a time: four megabytes. With fewer, several threads wait for
 each other between pieces."""
 
@@ -65,7 +65,7 @@ def walk(
     workers = available_threads(threads)
     with ThreadPoolExecutor(workers) as pool:
         for start, stop, fill in index.blocks(candidates):
-            chunk = max(1, min(VALUES // (stop - start), -(-n // (4 * workers))))
+            chunk = max(1, min(_VALUES_HELD // (stop - start), -(-n // (4 * workers))))
             starts = range(0, n, chunk)
             ends = [min(first + chunk, n) for first in starts]
             work = partial(_work, fill, use, exclude, start, stop)

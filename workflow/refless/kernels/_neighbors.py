@@ -8,7 +8,7 @@ import numpy as np
 
 from refless.compute.compiled import compiled
 
-STEPS = 256
+_STEPS = 256
 """A power of two, so that multiplying by it is exact."""
 
 
@@ -69,21 +69,21 @@ def add_levels(
     grouping them; ``taus`` ascend.
     """
     # where to begin to look for a level, by the value in steps
-    lowest = np.searchsorted(taus, np.arange(STEPS + 1) / STEPS, side="right") - 1
+    lowest = np.searchsorted(taus, np.arange(_STEPS + 1) / _STEPS, side="right") - 1
     for row in range(values.shape[0]):
-        own_counts, own_sums = counts[first + row], sums[first + row]
+        group_counts, group_sums = counts[first + row], sums[first + row]
         for c in range(values.shape[1]):
             value = values[row, c]
             if not value >= taus[0]:
                 continue
-            level = max(lowest[np.int64(min(value, 1.0) * STEPS)], 0) if value > 0 else 0
+            level = max(lowest[np.int64(min(value, 1.0) * _STEPS)], 0) if value > 0 else 0
             while level + 1 < len(taus) and value >= taus[level + 1]:
                 level += 1
             for way in range(groups.shape[0]):
                 group = groups[way, start + c]
                 if group >= 0:
-                    own_counts[group, level] += 1
-                    own_sums[group, level] += quality[start + c]
+                    group_counts[group, level] += 1
+                    group_sums[group, level] += quality[start + c]
 
 
 @compiled("void(float64[:, ::1], int64, int64, int64[:, ::1], float64[:, ::1])")

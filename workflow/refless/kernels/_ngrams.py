@@ -8,18 +8,28 @@ added where it occurs and nowhere else, so work follows the overlaps.
 """
 
 import math
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from refless.compute.compiled import compiled
+from refless.compute.words import number_words, starts_of
+from refless.errors import KernelError
+from refless.kernels._blocks import Fill, even_blocks
 
-FREQUENT = 32
-"""A unit in more than 1/FREQUENT of a block's texts is read as a row of bytes, one for each text,
+_WIDTH = 8192
+"""Training texts in a block: their counts stay in the fast cache. Below 65,536."""
+_MOST_UNITS = 1 << 30
+"""Units have numbers below this one, and a block has no more of them."""
+
+_FREQUENT = 32
+"""A unit in more than 1/_FREQUENT of a block's texts is read as a row of bytes, one for each text,
 which adds 32 texts at a time; the others as a list of texts."""
-MANY = 16
+_MANY_CANDIDATES = 16
 """Candidates from which on such rows pay: they are made for each block."""
-AT_ONCE = 255
+_ROWS_AT_ONCE = 255
 """Rows of bytes that are added before the bytes could overflow."""
 
 
@@ -178,14 +188,14 @@ def in_block(block: Block, units: np.ndarray, candidates: int) -> tuple[np.ndarr
     """Where these units (ascending) of so many candidates stand in a block.
 
     Returns where : int32 (units, 2), from where to where a unit's texts stand in ``posts``; or, for
-        a frequent one of `MANY` candidates, twice -1 - its row of ``rows``
+        a frequent one of `_MANY_CANDIDATES` candidates, twice -1 - its row of ``rows``
     rows : uint8 (frequent units, texts), 1 where a text has the unit
     """
     places = np.searchsorted(block.units, units)
     where = np.stack([block.starts[places], block.starts[places + 1]], axis=1)
     where[block.units[places] != units] = 0
     texts = len(block.length_numbers)
-    often = (where[:, 1] - where[:, 0] > texts // FREQUENT) & (candidates >= MANY)
+    often = (where[:, 1] - where[:, 0] > texts // _FREQUENT) & (candidates >= _MANY_CANDIDATES)
     frequent = np.zeros((np.count_nonzero(often), texts), np.uint8)
     for row, (start, end) in zip(frequent, where[often], strict=True):
         row[block.posts[start:end]] = 1
@@ -195,7 +205,7 @@ def in_block(block: Block, units: np.ndarray, candidates: int) -> tuple[np.ndarr
 
 @compiled("void(uint8[:, ::1], int64[::1], uint8[::1], uint32[::1])")
 def add_rows(rows: np.ndarray, chosen: np.ndarray, few: np.ndarray, total: np.ndarray) -> None:
-    """Add rows of bytes, of which no more than `AT_ONCE` are chosen, to a total."""
+    """Add rows of bytes, of which no more than `_ROWS_AT_ONCE` are chosen, to a total."""
     n = len(total)
     for text in range(n):
         few[text] = 0
@@ -245,7 +255,7 @@ def fill_bleu(
     few = np.empty(n, np.uint8)
     beta = np.empty(len(training_lengths))
     parts = np.empty((3, len(roots)))
-    chosen = np.empty(AT_ONCE, np.int64)
+    chosen = np.empty(_ROWS_AT_ONCE, np.int64)
     for candidate in range(first, last):
         length = lengths[candidate]
         some = False
@@ -286,3 +296,63 @@ def fill_bleu(
                 * parts[2, shared[2, text]]
                 * beta[length_numbers[text]]
             )
+
+
+# ---- the index ----------------------------------------------------------------------------------
+
+
+class NgramIndex:
+    """Training texts, block by block: which of them have which units.
+
+    words : whether n-grams are of words between blanks; if not, of characters
+    clipped : see `number_units`
+    Raises KernelError: there are too many different n-grams.
+    """
+
+    def __init__(self, training: Sequence[str], *, words: bool, clipped: bool) -> None:
+        self._words: dict[str, int] | None = {} if words else None
+        self._clipped = clipped
+        self._blocks: list[tuple[int, int, Block]] = []
+        self._table, met = empty_table()
+        self._count = 0
+        for start, stop in even_blocks(len(training), _WIDTH):
+            codes, starts = self._coded(training[start:stop], self._words)
+            units, bounds, self._table, met, self._count = number_units(
+                codes, starts, self._table, met, self._count, start, True, self._clipped
+            )
+            if max(self._count, len(units)) > _MOST_UNITS:
+                raise KernelError("too many different n-grams", remedy="train on fewer texts")
+            block = block_of(units, bounds[::3], self._count, np.diff(starts))
+            self._blocks.append((start, stop, block))
+
+    def look_up(self, candidates: Sequence[str]) -> Iterator[tuple[int, int, Fill]]:
+        """Look up the candidates' units in each block of training texts."""
+        codes, starts = self._coded(candidates, self._words and self._words.copy())
+        met = np.zeros((self._count, 2), np.int32)
+        units, bounds, *_ = number_units(
+            codes, starts, self._table, met, self._count, 0, False, self._clipped
+        )
+        different = np.flatnonzero(np.bincount(units, minlength=self._count)).astype(np.int32)
+        numbers = np.empty(self._count, np.int32)
+        numbers[different] = np.arange(len(different))
+        lengths = np.diff(starts)
+        roots = np.cbrt(np.arange(int(lengths.max(initial=0)) + 1, dtype=np.float64))
+        for start, stop, block in self._blocks:
+            where, rows = in_block(block, different, len(candidates))
+            fill = partial(
+                fill_bleu,
+                *(numbers[units], bounds, lengths, where, block.posts, rows),
+                *(block.length_numbers, block.lengths, roots),
+            )
+            yield start, stop, fill
+
+    def _coded(
+        self, texts: Sequence[str], words: dict[str, int] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Characters or words as numbers, int32; and where texts start, int64 (texts + 1,)."""
+        if words is not None:
+            return number_words([text.split() for text in texts], words)
+        # One text at a time would be slow; joining does not pair surrogates up.
+        points = "".join(texts).encode("utf-32-le", "surrogatepass")
+        # compiled code wants to own it
+        return np.frombuffer(points, np.int32).copy(), starts_of(map(len, texts), len(texts))

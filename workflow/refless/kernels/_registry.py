@@ -2,69 +2,92 @@
 
 import importlib
 import re
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from refless.errors import KernelError
+from refless.machine import installed
+
+FAMILIES = ("bleu", "rouge_l", "meteor", "bertscore", "embedding")
+"""The modules of kernels, in order."""
 
 
 class Kernel(NamedTuple):
-    """A kernel, or a family of them.
+    """What a kernel needs, and its highest value: an entry of its module's ``KERNELS``.
 
-    packages : whose version decides its values
+    packages : that must be installed; their versions decide its values
     highest : its highest value
-    places : options that say where its files lie; their sums are signed, their paths are not
+    files : option that says where a file or folder lies -> what `refless.fetch` calls it: a path of
+        ``resources/sources.csv``, or ``models/<encoder>``; "" for one that users alone have. Their
+        sums are signed, their paths are not
+    reads : what it needs to read a text, as half a sentence; "" for one that reads any
     """
 
     packages: tuple[str, ...] = ()
     highest: float = 1.0
-    places: tuple[str, ...] = ()
-
-
-KERNELS = {
-    "bleu.char": Kernel(),
-    "bleu.word": Kernel(),
-    "bleu.char.unclipped": Kernel(),
-    "bleu.word.unclipped": Kernel(),
-    "rouge_l.stem": Kernel(("nltk",)),
-    "rouge_l.plain": Kernel(),
-    "meteor.nltk35": Kernel(("nltk",), 2.0, ("wordnet",)),
-    "meteor.nltk39": Kernel(("nltk",), 1.0, ("wordnet",)),
-    "bertscore.*": Kernel(("torch", "transformers"), 1.0, ("model", "baseline")),
-    "embedding.*": Kernel(("torch", "transformers"), 1.0, ("model",)),
-}
-"""The family is the module's name. ``family.*`` stands for the names of models: a letter or digit,
-then letters, digits, dots, dashes and underscores."""
+    files: Mapping[str, str] = {}
+    reads: str = ""
 
 
 def names() -> list[str]:
-    """All kernels, family by family."""
-    return list(KERNELS)
+    """The names of all kernels, family by family.
+
+    ``family.*`` stands for the names of models: a letter or digit, then letters, digits, dots,
+    dashes and underscores.
+
+    >>> names()[:2]
+    ['bleu.char', 'bleu.word']
+    """
+    return [name for family in FAMILIES for name in _module(family).KERNELS]
 
 
 def entry(name: str) -> Kernel:
-    """What is known of a kernel; KernelError if none is called so."""
+    """What a kernel needs, and its highest value. KernelError if no kernel is called so.
+
+    >>> entry("meteor.nltk35").highest
+    2.0
+    """
     family, _, variant = name.partition(".")
-    found = KERNELS.get(name)
-    if found is None and re.fullmatch(r"[^\W_][\w.-]*", variant):
-        found = KERNELS.get(f"{family}.*")
-    if found is None:
-        known = ", ".join(KERNELS)
-        raise KernelError(f"no kernel is called {name!r}", remedy=f"use one of {known}")
-    return found
+    kernels: dict[str, Kernel] = _module(family).KERNELS if family in FAMILIES else {}
+    if name in kernels:
+        return kernels[name]
+    if f"{family}.*" in kernels and re.fullmatch(r"[^\W_][\w.-]*", variant):
+        kernel = kernels[f"{family}.*"]
+        files = {option: file.replace("*", variant) for option, file in kernel.files.items()}
+        return kernel._replace(files=files)
+    remedy = f"use one of {', '.join(names())}"
+    raise KernelError(f"no kernel is called {name!r}", remedy=remedy)
+
+
+def lacking_package(name: str) -> str | None:
+    """The package that a kernel needs and that is not installed; None if all are. KernelError as
+    `entry`."""
+    return next((package for package in entry(name).packages if not installed(package)), None)
 
 
 def load(name: str) -> ModuleType:
     """The module of a kernel, imported now if it was not before; KernelError as `entry`."""
     entry(name)
-    return importlib.import_module(f"refless.kernels.{name.partition('.')[0]}")
+    return _module(name.partition(".")[0])
+
+
+def _module(family: str) -> ModuleType:
+    return importlib.import_module(f"refless.kernels.{family}")
 
 
 def signature(name: str, **options: Any) -> dict[str, Any]:
-    """What decides a kernel's values besides its name: ``options``, and in ``resources`` the sums
-    of its files, in the place of options that say where they lie. Raises KernelError: unknown
-    kernel, or a missing file."""
-    known = entry(name)
-    places = {key: options.pop(key) for key in known.places if key in options}
-    resources = load(name).resources(name, **places) if known.places else {}
+    """What decides a kernel's values besides its name and its module's code.
+
+    options : of the kernel, as for `refless.kernels.kernel`
+    Returns dict : ``options``, and in ``resources`` the sums of its files, in the place of options
+        that say where they lie
+    Raises KernelError : unknown kernel, or a missing file.
+
+    >>> signature("bleu.char")
+    {'options': {}, 'resources': {}}
+    """
+    files = entry(name).files
+    paths = {option: options.pop(option) for option in files if option in options}
+    resources = load(name).resources(name, **paths) if files else {}
     return {"options": options, "resources": resources}

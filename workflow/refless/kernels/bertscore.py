@@ -29,26 +29,32 @@ import numpy as np
 from refless.compute.words import starts_of
 from refless.errors import KernelError
 from refless.kernels._blocks import Fill, Index, even_blocks
+from refless.kernels._registry import Kernel
 from refless.kernels.encoder import (
+    ENCODERS,
     LEAST_ROWS,
-    MODELS,
     Encoder,
     alone,
-    content_sum,
-    find,
+    encoder_name,
+    encoder_sum,
+    find_encoder,
     libraries,
-    load,
-    model_name,
+    load_encoder,
     run,
     tokenized,
 )
 from refless.store.files import file_sum
 
-WIDTH = 1024
+KERNELS = {
+    "bertscore.*": Kernel(
+        packages=("torch", "transformers"), files={"model": "models/*", "baseline": ""}
+    )
+}
+_WIDTH = 1024
 """Training texts in a block."""
-AT_ONCE = 8
+_CANDIDATES_AT_ONCE = 8
 """Candidates that are compared with a block at a time."""
-LEAST_COLUMNS = 64
+_LEAST_COLUMNS = 64
 """As `LEAST_ROWS`."""
 
 
@@ -61,28 +67,28 @@ def index(
     rescale: bool | None = None,
     baseline: str | Path | None = None,
 ) -> Index:
-    """Make training texts ready; see ``refless.kernels._blocks.Index``.
+    """Make training texts ready; see `refless.kernels._blocks.Index`.
 
     Encoding uses as many threads as torch: all cores, or what ``OMP_NUM_THREADS`` says.
 
-    model : folder of the encoder; without it, see `refless.kernels.encoder.find`
+    model : folder of the encoder; without it, see `refless.kernels.encoder.find_encoder`
     layer, rescale, baseline : see `layer_and_offset`
     Raises KernelError: torch, the model, its layer or its baseline is not there.
     """
     chosen, offset = layer_and_offset(name, layer, rescale, baseline)
-    encoder = load(find(name, model), chosen)
+    encoder = load_encoder(find_encoder(name, model), chosen)
     return Index(len(training), partial(_blocks, training, encoder, offset))
 
 
 def resources(
     name: str, *, model: str | Path | None = None, baseline: str | Path | None = None
 ) -> dict[str, str]:
-    """Sums of the encoder's files, and of a baseline that is given as a file (those in MODELS
-    belong to the code); errors as of `find`."""
-    found = {"encoder": content_sum(find(name, model))}
+    """Sums of the encoder's files, and of a baseline that is given as a file (those in ENCODERS
+    belong to the code); errors as of `find_encoder`."""
+    sums = {"encoder": encoder_sum(find_encoder(name, model))}
     if baseline is not None:
-        found["baseline"] = file_sum(Path(baseline).expanduser())
-    return found
+        sums["baseline"] = file_sum(Path(baseline).expanduser())
+    return sums
 
 
 def layer_and_offset(
@@ -95,28 +101,27 @@ def layer_and_offset(
     nor model is needed.
 
     layer : whose output the embeddings are, from 1 (0: before the first); without it the
-        model's in MODELS
-    rescale : by the baseline; without it, yes if MODELS or ``baseline`` gives one for the layer
+        model's in ENCODERS
+    rescale : by the baseline; without it, yes if ENCODERS or ``baseline`` gives one for the layer
     baseline : a file as bert-score has them: LAYER,P,R,F
     Raises KernelError: the options do not say enough, or the baseline has no such layer.
     """
-    known = MODELS.get(model_name(name))
+    published = ENCODERS.get(encoder_name(name))
     if layer is None:
-        if known is None:
+        if published is None:
             raise KernelError(
                 f"of which layer of the model does {name} take the embeddings?",
                 remedy="give layer=, from 1 to the number of the model's layers; the last is"
                 " seldom the best (Zhang et al. 2020, appendix B)",
             )
-        layer = known.layer
+        layer = published.layer
     if rescale is False:
         return layer, 0.0
     if baseline is not None:
         return layer, _baseline_of(Path(baseline).expanduser(), layer)
-    published = known.baseline if known else None
-    if known and published is not None and layer == known.layer:
-        return layer, published
-    if rescale or published is not None:
+    if published and published.baseline is not None and layer == published.layer:
+        return layer, published.baseline
+    if rescale or (published and published.baseline is not None):
         raise KernelError(
             f"there is no baseline for {name}, layer {layer}",
             remedy="give baseline=, a file LAYER,P,R,F for this model (bert-score has some in"
@@ -157,7 +162,7 @@ def encode(texts: Sequence[str], encoder: Encoder) -> tuple[Any, np.ndarray, np.
         for text in range(len(texts))
     ]
     starts = starts_of(map(len, counts), len(counts))
-    shares = [own / max(own.sum(), 1) for own in counts]
+    shares = [count / max(count.sum(), 1) for count in counts]
     vectors = torch.zeros((int(starts[-1]), encoder.width), device=encoder.device)
 
     def keep(batch: list[int], states: Any) -> None:
@@ -191,23 +196,23 @@ def _blocks(
 
     def fill(
         columns: Any,
-        own: np.ndarray,
-        own_starts: np.ndarray,
+        s_weights: np.ndarray,
+        s_starts: np.ndarray,
         first: int,
         last: int,
         out: np.ndarray,
     ) -> None:
         with alone(encoder.device, threads):
-            for low in range(first, last, AT_ONCE):
-                some = x[low : min(low + AT_ONCE, last)]
+            for low in range(first, last, _CANDIDATES_AT_ONCE):
+                some = x[low : min(low + _CANDIDATES_AT_ONCE, last)]
                 rows, x_weights, x_starts = tokens_of(some, LEAST_ROWS)
-                cosines = (rows @ columns).cpu().numpy()[: len(x_weights), : len(own)]
+                cosines = (rows @ columns).cpu().numpy()[: len(x_weights), : len(s_weights)]
                 # The means are taken in double precision and F rounded to single, so that the
                 # order in which a mean is added up does not show.
-                best = np.maximum.reduceat(cosines, own_starts, axis=1) * x_weights[:, None]
+                best = np.maximum.reduceat(cosines, s_starts, axis=1) * x_weights[:, None]
                 precision = np.add.reduceat(best, x_starts)
-                best = np.maximum.reduceat(cosines, x_starts) * own
-                recall = np.add.reduceat(best, own_starts, axis=1)
+                best = np.maximum.reduceat(cosines, x_starts) * s_weights
+                recall = np.add.reduceat(best, s_starts, axis=1)
                 both = precision + recall
                 both[both == 0] = np.inf
                 values = (2 * precision * recall / both).astype(np.float32)
@@ -216,6 +221,6 @@ def _blocks(
             out -= offset
             out /= 1 - offset
 
-    for start, stop in even_blocks(len(s), WIDTH):
-        rows, own, own_starts = tokens_of(s[start:stop], LEAST_COLUMNS)
-        yield start, stop, partial(fill, rows.T.contiguous(), own, own_starts)
+    for start, stop in even_blocks(len(s), _WIDTH):
+        rows, s_weights, s_starts = tokens_of(s[start:stop], _LEAST_COLUMNS)
+        yield start, stop, partial(fill, rows.T.contiguous(), s_weights, s_starts)

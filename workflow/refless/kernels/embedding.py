@@ -17,26 +17,35 @@ from typing import Any
 import numpy as np
 
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels.encoder import Encoder, content_sum, find, load, run, tokenized
+from refless.kernels._registry import Kernel
+from refless.kernels.encoder import (
+    Encoder,
+    encoder_sum,
+    find_encoder,
+    load_encoder,
+    run,
+    tokenized,
+)
 
-GRID = 2.0**25
-WIDTH = 4096
+KERNELS = {"embedding.*": Kernel(("torch", "transformers"), files={"model": "models/*"})}
+_GRID = 2.0**25
+_WIDTH = 4096
 """Training texts in a block."""
 
 
 def index(name: str, training: Sequence[str], *, model: str | Path | None = None) -> Index:
-    """Make training texts ready; see ``refless.kernels._blocks.Index``.
+    """Make training texts ready; see `refless.kernels._blocks.Index`.
 
-    model : folder of the encoder; without it, see ``refless.kernels.encoder.find``
+    model : folder of the encoder; without it, see `refless.kernels.encoder.find_encoder`
     Raises KernelError: torch or the model is not there.
     """
-    encoder = load(find(name, model), None)
+    encoder = load_encoder(find_encoder(name, model), None)
     return Index(len(training), partial(_blocks, training, encoder))
 
 
 def resources(name: str, *, model: str | Path | None = None) -> dict[str, str]:
-    """The sum of the encoder's files; errors as of ``refless.kernels.encoder.find``."""
-    return {"encoder": content_sum(find(name, model))}
+    """The sum of the encoder's files; errors as of `refless.kernels.encoder.find_encoder`."""
+    return {"encoder": encoder_sum(find_encoder(name, model))}
 
 
 def _blocks(
@@ -47,12 +56,12 @@ def _blocks(
     s = np.array([number.setdefault(text, len(number)) for text in training], np.int64)
     means = embeddings(list(number), encoder)
     norms = np.sqrt((means * means).sum(axis=1, keepdims=True))
-    directions = np.rint(GRID * means / np.where(norms > 0, norms, 1))
+    directions = np.rint(_GRID * means / np.where(norms > 0, norms, 1))
 
     def fill(columns: np.ndarray, first: int, last: int, out: np.ndarray) -> None:
-        np.divide(directions[x[first:last]] @ columns, GRID * GRID, out=out)
+        np.divide(directions[x[first:last]] @ columns, _GRID * _GRID, out=out)
 
-    for start, stop in even_blocks(len(s), WIDTH):
+    for start, stop in even_blocks(len(s), _WIDTH):
         yield start, stop, partial(fill, np.ascontiguousarray(directions[s[start:stop]].T))
 
 

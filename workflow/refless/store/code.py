@@ -12,8 +12,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 
 PLUMBING = (
-    *("cli/", "data/fetch", "data/places", "encoders", "errors.", "job.", "kernels/_registry"),
-    *("plan.", "settings/"),
+    *("availability.", "cli/", "errors.", "fetch/", "job.", "kernels/_registry", "plan."),
+    *("run_messages.", "settings/"),
 )
 """Parts of the package that bring things, say what is wrong, and end up in no result; and the list
 of kernels, of which each job hangs on its own entries."""

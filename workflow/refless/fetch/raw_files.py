@@ -1,32 +1,28 @@
 """Bring the raw data here, and let nothing wrong through.
 
 Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look. Out: the verified file
-under the data directory. Whoever reads raw data has its sum compared right before. As a command:
-``-m refless.data.fetch LOG [--keep-going] NAME...`` with names that are paths in the table of
-sources, or ``models/<encoder>``.
+under the data directory. Whoever reads raw data has its sum compared right before.
 """
 
 import hashlib
 import logging
-import sys
 import time
 import zipfile
 from collections.abc import Mapping
-from os import getenv
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
-from refless.data.places import Places, Source, read_sources
-from refless.errors import ReflessError, SourceError
+from refless.errors import SourceError
+from refless.fetch.places import Places, Source, read_sources
 from refless.store.files import file_sum, whole_file
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
-CHUNK = 1 << 16
-LIMIT = 256 * 2**20  # bytes of a raw file; the largest has 11 MB
-DEADLINE = 600.0  # seconds for one address
-TIMEOUT = (10.0, 30.0)  # seconds to connect, and without a byte
-BUSY = (429, 502, 503, 504)  # answers of a server that may have time a second later
+_CHUNK = 1 << 16
+_LIMIT = 256 * 2**20  # bytes of a raw file; the largest has 11 MB
+_DEADLINE = 600.0  # seconds for one address
+_TIMEOUT = (10.0, 30.0)  # seconds to connect, and without a byte
+_BUSY = (429, 502, 503, 504)  # answers of a server that may have time a second later
 
 
 def fetch(source: Source, places: Places) -> Path:
@@ -38,23 +34,24 @@ def fetch(source: Source, places: Places) -> Path:
         return target
     tried = []
     local: list[Path | str] = [folder / source.path for folder in places.folders]
-    for place in local + places.addresses(source):
+    for address in local + places.addresses(source):
         try:
-            content = place.read_bytes() if isinstance(place, Path) else _download(place)
+            content = address.read_bytes() if isinstance(address, Path) else _download(address)
             with whole_file(target) as partial:
                 partial.write_bytes(content)
                 verify(partial, source)
             return target
         except (OSError, SourceError) as error:
             why = error.strerror if isinstance(error, OSError) else error.message
-            tried.append(f"{place}: {why}")
+            tried.append(f"{address}: {why}")
             if not isinstance(error, FileNotFoundError):
-                log.warning("%s", tried[-1])
+                _log.warning("%s", tried[-1])
     if not places.network:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     remedy = f"get it by hand ({source.url or source.about}) and put it at"
     remedy += f" {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
-    remedy += "; `--config network=False` does with what comes with refless" * places.network
+    if places.network:
+        remedy += "; `--config network=False` does with what comes with refless"
     message = "could not be had. Tried:\n  " + "\n  ".join(tried)
     raise SourceError(message, path=source.path, remedy=remedy)
 
@@ -64,18 +61,18 @@ def _download(url: str) -> bytes:
     from urllib3 import Retry
     from urllib3.exceptions import HTTPError
 
-    until, content, session = time.monotonic() + DEADLINE, bytearray(), requests.Session()
-    busy = Retry(2, connect=0, read=0, backoff_factor=1, status_forcelist=BUSY)
+    until, content, session = time.monotonic() + _DEADLINE, bytearray(), requests.Session()
+    busy = Retry(2, connect=0, read=0, backoff_factor=1, status_forcelist=_BUSY)
     for scheme in ("http://", "https://"):
         session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=busy))
     try:
-        with session, session.get(url, stream=True, timeout=TIMEOUT) as answer:
+        with session, session.get(url, stream=True, timeout=_TIMEOUT) as answer:
             answer.raise_for_status()
             # read1 returns what has come: read would wait for a whole chunk, past any deadline.
-            while chunk := answer.raw.read1(CHUNK, decode_content=True):
+            while chunk := answer.raw.read1(_CHUNK, decode_content=True):
                 content += chunk
-                if len(content) > LIMIT:
-                    raise SourceError(f"is longer than the {LIMIT:,} bytes that it may have")
+                if len(content) > _LIMIT:
+                    raise SourceError(f"is longer than the {_LIMIT:,} bytes that it may have")
                 if time.monotonic() > until:
                     raise SourceError(f"was given up after {len(content):,} bytes: too slow")
     except (OSError, HTTPError) as error:  # those of requests are OSErrors
@@ -90,17 +87,17 @@ def verify(path: str | Path, source: Source) -> str:
         if source.members:
             with zipfile.ZipFile(path) as archive:
                 content = b"".join(map(archive.read, source.members))
-            found = hashlib.sha256(content).hexdigest()
+            content_sum = hashlib.sha256(content).hexdigest()
         else:
-            found = file_sum(path)
+            content_sum = file_sum(path)
     except Exception as error:  # over broken bytes, zipfile passes on what decompressors raise
         raise SourceError(f"cannot be read: {error}", path=path, remedy=remedy) from error
     if not source.sha256:
-        log.warning("%s: no sum was ever published for it; accepted: %s", source.path, found)
-    elif found != source.sha256:
-        said = f"is not {source.path}: sha256 {found} instead of {source.sha256}"
-        raise SourceError(said, path=path, remedy=remedy)
-    return found
+        _log.warning("%s: no sum was ever published for it; accepted: %s", source.path, content_sum)
+    elif content_sum != source.sha256:
+        message = f"is not {source.path}: sha256 {content_sum} instead of {source.sha256}"
+        raise SourceError(message, path=path, remedy=remedy)
+    return content_sum
 
 
 def verified(files: Mapping[str, str]) -> dict[str, str]:
@@ -112,28 +109,11 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
     return sums
 
 
-def main(logged: str, *names: str) -> None:
-    """Bring raw files and encoders here; ``--keep-going``: all, then fail for lost downloads."""
-    from refless.encoders import fetch_encoder
-    from refless.job import job
+def verify_kernel(kernel: str, options: Mapping[str, Any]) -> None:
+    """SourceError if a raw file that a kernel reads, by its options, is not that of the table."""
+    from refless.kernels import entry
 
-    places = Places(mirror=getenv("REFLESS_MIRROR", ""), network=getenv("REFLESS_NETWORK") != "off")
-    sources, lost = read_sources(), list[str]()
-    with job(SimpleNamespace(log=[logged])):
-        for name in names:
-            try:
-                if name.startswith("models/"):
-                    fetch_encoder(name.removeprefix("models/"), places)
-                elif name != "--keep-going":
-                    fetch(sources[name], places)
-            except ReflessError as error:
-                if "--keep-going" not in names:
-                    raise
-                log.warning("%s", error)
-                lost += [name] if places.addresses(sources.get(name, Source(name))) else []
-        if lost:
-            raise SourceError(f"could not be fetched: {', '.join(lost)}", remedy="see above why")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    table = read_sources()
+    for option, name in entry(kernel).files.items():
+        if name in table and option in options:
+            verify(options[option], table[name])

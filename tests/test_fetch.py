@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from refless import encoders
-from refless.data import fetch as fetching
-from refless.data.fetch import fetch, verify
-from refless.data.places import Places, Source, read_sources
-from refless.encoders import fetch_encoder, folder_of
 from refless.errors import KernelError, OutputError, SourceError
-from refless.kernels._registry import KERNELS
+from refless.fetch import encoders, raw_files
+from refless.fetch.__main__ import main
+from refless.fetch.encoders import fetch_encoder, locate_encoder
+from refless.fetch.places import Places, Source, read_sources
+from refless.fetch.raw_files import fetch, verify
+from refless.kernels.bertscore import KERNELS
 from refless.plan import Plan
 from refless.settings import read_settings
 from tests.kernels.test_bertscore import fake_model
@@ -144,7 +144,7 @@ def test_a_server_that_does_not_finish_is_given_up(site, places, monkeypatch, li
             handler.wfile.write(CONTENT if limit == "LIMIT" else b"x")
 
     site.answers["/a"] = [drip]
-    monkeypatch.setattr(fetching, limit, value)
+    monkeypatch.setattr(raw_files, f"_{limit}", value)
     with pytest.raises(SourceError, match=said):
         fetch(source(site.base + "/a"), places)
     assert files_in(places.data) == []
@@ -240,9 +240,9 @@ def test_the_command_goes_on_if_it_is_told_to(tmp_path, monkeypatch):
     put(tmp_path / "mirror", name="huse/lm_results.csv")
     names = ["nem/emnlp_data_medians.csv", "models/none", "huse/lm_results.csv"]
     with pytest.raises(SystemExit):
-        fetching.main("log", *names)
+        main("log", *names)
     assert not (tmp_path / "resources/data/huse/lm_results.csv").exists()
-    fetching.main("log", "--keep-going", *names)
+    main("log", "--keep-going", *names)
     assert (tmp_path / "resources/data/huse/lm_results.csv").read_bytes() == CONTENT
     said = (tmp_path / "log").read_text()
     assert "nem/emnlp_data_medians.csv: could not be had" in said
@@ -255,10 +255,10 @@ def test_a_failed_download_is_a_failure_in_the_end(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REFLESS_MIRROR", "")
     monkeypatch.setenv("REFLESS_NETWORK", "on")
-    monkeypatch.setattr(fetching, "_download", lambda url: b"another file")
-    fetching.main("log", "--keep-going", "huse/lm_results.csv")
+    monkeypatch.setattr(raw_files, "_download", lambda url: b"another file")
+    main("log", "--keep-going", "huse/lm_results.csv")
     with pytest.raises(SystemExit):
-        fetching.main("log", "--keep-going", "nem/emnlp_data_medians.csv", "huse/lm_results.csv")
+        main("log", "--keep-going", "nem/emnlp_data_medians.csv", "huse/lm_results.csv")
     said = capsys.readouterr().err
     assert "could not be fetched: nem/emnlp_data_medians.csv\n" in said
     assert "network=False" in said
@@ -288,7 +288,7 @@ def test_an_encoder_counts_where_it_lies(machine, tmp_path, monkeypatch):
     # the later machine first
     for folder in ("models", "mirror/models", "manual/models", "data/models"):
         fake_model(here := tmp_path / folder / "mine")
-        assert folder_of("mine", machine) == here
+        assert locate_encoder("mine", machine) == here
         assert plan.kernel(KERNEL) is None
         assert str(here / "config.json") in plan.files(KERNEL)
     assert fetch_encoder("mine", machine) == tmp_path / "data/models/mine"
@@ -310,7 +310,7 @@ def test_a_fetched_encoder_is_whole_or_not_there(machine, monkeypatch, fault):
             raise KeyboardInterrupt
         return folder
 
-    monkeypatch.setattr(encoders.encoder, "download", download)
+    monkeypatch.setattr(encoders, "download", download)
     if fault == "none":
         assert (fetch_encoder("mine", machine) / "config.json").is_file()
     else:
