@@ -23,7 +23,7 @@ from refless.data.text_ids import normalize_text
 from refless.kernels import kernel
 from refless.models.baselines import RidgeTfidf
 from refless.models.delta_bleu import corpus_delta_bleu
-from refless.models.neighbor_means import enough_evidence, neighbor_means
+from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.rnn_qe.saved import load_model, shipped_model
 from tests.evaluation.made_up import rows, write
@@ -34,7 +34,7 @@ TRAIN = [text.replace("\t", " ") for text in sentences(50, seed=11)]
 QUALITY = [1 + i % 5 for i in range(50)]
 MINE = [text.replace("\t", " ") for text in sentences(30, seed=12)]
 MEANS, COUNTS = neighbor_means(kernel("bleu.char", MINE, TRAIN), np.array(QUALITY, float), 0.08)
-EXPECTED = enough_evidence(MEANS, COUNTS, 50, 5, 0.66)
+EXPECTED = apply_thresholds(MEANS, COUNTS, 50, 5, 0.66)
 
 
 @pytest.fixture(autouse=True)
@@ -407,7 +407,7 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
 
 @needs_torch
 def test_a_network_is_trained_and_rates(capsys, monkeypatch):
-    monkeypatch.setattr("refless.models.rnn_qe.own.WIDTH", 8)
+    monkeypatch.setattr("refless.models.rnn_qe.cross_fit.WIDTH", 8)
     given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
@@ -428,8 +428,8 @@ def test_a_network_is_trained_and_rates(capsys, monkeypatch):
 def test_the_network_that_comes_along_says_what_it_is_worth(capsys):
     table("mine.jsonl", text=["there is a hotel"], mr=["inform(type=hotel)"])
     assert main(["qe", "--outputs", "mine.jsonl"]) == 0
-    worth, said = load_model(shipped_model()).about["worth"], capsys.readouterr().err
-    for number in (worth["mse"], worth["mse_of_the_mean"]):
+    worth, said = load_model(shipped_model()).cross_validation, capsys.readouterr().err
+    for number in (worth["mse"], worth["mse_of_mean"]):
         assert f"{number:.3f}" in said
         assert f"{number:.3f}" in str(qe.__doc__)
 

@@ -50,8 +50,8 @@ def test_a_data_set_of_ones_own_needs_three_lines():
     settings = read_settings(changed("data.mine", MINE))
     assert "mine" in settings.tasks("bleu_neighbors")
     assert "mine" not in settings.tasks("comparison")
-    look = settings.looks()["mine"]
-    assert all(look[key] for key in ("name", "colour", "line", "marker"))
+    style = settings.styles()["mine"]
+    assert all(style[key] for key in ("name", "colour", "line", "marker"))
     out = read_settings(changed("data.mine", {**MINE, "experiments": {"bleu_neighbors": None}}))
     assert "mine" not in out.tasks("bleu_neighbors")
 

@@ -6,15 +6,15 @@ import pytest
 
 from refless.evaluation.predict import TRIVIAL
 from refless.experiments.published import (
+    ABSENT,
     EQUAL,
     INSIDE,
-    MISSING,
     OUTSIDE,
-    compare,
+    agreement_with_paper,
     read_published,
 )
 from refless.experiments.reproducibility.cells import by_measure, published_cells, variation
-from refless.experiments.reproducibility.claims import claims_table, read_claims, verdict
+from refless.experiments.reproducibility.claims import claim_holds, claims_table, read_claims
 from refless.report.catalogue import catalogue
 from refless.statistics import Estimate
 from tests.conftest import ROOT
@@ -24,7 +24,7 @@ NAN = float("nan")
 
 
 @pytest.mark.parametrize(
-    ("ours", "printed", "low", "high", "verdict"),
+    ("ours", "printed", "low", "high", "claim_holds"),
     [
         (0.3254, "0.325", 0.2, 0.4, EQUAL),
         # at a half, either way of rounding is theirs
@@ -45,13 +45,13 @@ NAN = float("nan")
         (-0.1285, "-0.128", -0.5, 0.2, EQUAL),
         (39.4, "39", NAN, NAN, EQUAL),
         # nothing to compare
-        (NAN, "0.325", NAN, NAN, MISSING),
-        (0.3, "", 0.2, 0.4, MISSING),
-        (0.3, "inf", 0.2, 0.4, MISSING),
+        (NAN, "0.325", NAN, NAN, ABSENT),
+        (0.3, "", 0.2, 0.4, ABSENT),
+        (0.3, "inf", 0.2, 0.4, ABSENT),
     ],
 )
-def test_compare(ours, printed, low, high, verdict):
-    assert compare(ours, printed, low, high) == verdict
+def test_compare(ours, printed, low, high, claim_holds):
+    assert agreement_with_paper(ours, printed, low, high) == claim_holds
 
 
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)
@@ -65,7 +65,7 @@ def test_every_published_table_can_be_compared_with(path):
     for column in set(table) - keys:
         for printed in table[column]:
             # a slip of the pen would silently turn a cell into one that cannot be compared
-            assert printed == "" or compare(0.5, printed, NAN, NAN) != MISSING, column
+            assert printed == "" or agreement_with_paper(0.5, printed, NAN, NAN) != ABSENT, column
 
 
 ONE = pd.DataFrame(
@@ -182,7 +182,7 @@ def decided(table: pd.DataFrame, **claim: object) -> pd.Series:
     ],
 )
 def test_the_interval_decides(low, high, side, bound, holds):
-    assert verdict(Estimate(0.15, low, high), side, bound) == holds
+    assert claim_holds(Estimate(0.15, low, high), side, bound) == holds
 
 
 def test_two_rows_are_compared_on_the_draws_that_both_have(table):

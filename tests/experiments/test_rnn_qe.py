@@ -14,28 +14,28 @@ from refless.data.task import write_task
 from refless.errors import FormatError
 from refless.experiments.published import read_published
 from refless.experiments.rnn_qe.baselines import (
-    METRICS,
-    MIN_NEIGHBORS,
-    MODELS,
+    _MIN_NEIGHBORS,
+    _TAUS,
+    ADDED_MODELS,
+    PAPER_METRICS,
     SCALE,
-    TAUS,
     estimated,
-    learning_curve,
+    neighbors_curve,
     outputs,
     to_scale,
     write_outputs,
 )
-from refless.experiments.rnn_qe.runs import COLUMNS, write_predictions
+from refless.experiments.rnn_qe.runs import PREDICTION_COLUMNS, write_predictions
 from refless.experiments.rnn_qe.tables import (
     Gathered,
     data_size,
     gather,
-    measured,
+    outputs_by_system,
     results,
-    table1,
-    table2,
+    seed_averages,
     tabulate,
     trained_curve,
+    training_instances,
     williams_p,
 )
 from refless.kernels import kernel
@@ -60,7 +60,7 @@ FOLDS = cross_validation(RATED, SETTINGS.seed)
 @cache
 def numbers() -> pd.DataFrame:
     generator = np.random.default_rng(0)
-    metrics = pd.DataFrame({name: generator.random(500) for name in METRICS.values()})
+    metrics = pd.DataFrame({name: generator.random(500) for name in PAPER_METRICS.values()})
     metrics["CIDEr"] *= 10
     return outputs(RATED.assign(**metrics), MATRIX, SETTINGS)
 
@@ -69,14 +69,14 @@ def test_each_output_has_its_part_and_predictions_of_test_parts_alone():
     found = numbers()
     for name in CROSS:
         assert set(found[name]) == {"", "train", "dev", "test"}
-        for model in MODELS:
+        for model in ADDED_MODELS:
             assert found.loc[found[name] != "test", f"{name}_2:{model}"].isna().all()
     assert found["cross_validation:ridge"].notna().all()
     # MRs that differ in values alone are one
     assert 1 < found["mr_number"].nunique() == RATED["mr"].nunique() < RATED["mr_key"].nunique()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ADDED_MODELS)
 def test_a_model_never_uses_the_ratings_of_what_it_predicts(model):
     rating = RATING.copy()
     rating[FOLDS[2].test] = 1.0
@@ -101,7 +101,7 @@ def test_bleu_neighbors_takes_the_tau_that_is_best_on_the_validation_part():
         found = []
         for row in rows:
             near = [k for k in split.train if MATRIX[row, k] >= tau]
-            found.append(RATING[near].mean() if len(near) >= MIN_NEIGHBORS else np.nan)
+            found.append(RATING[near].mean() if len(near) >= _MIN_NEIGHBORS else np.nan)
         return np.array(found)
 
     def worth(tau: float) -> float:
@@ -110,12 +110,12 @@ def test_bleu_neighbors_takes_the_tau_that_is_best_on_the_validation_part():
             return -np.inf
         return float(stats.pearsonr(given, truth)[0] + stats.spearmanr(given, truth)[0])
 
-    expected = predict(split.test, max(TAUS, key=worth))
+    expected = predict(split.test, max(_TAUS, key=worth))
     np.testing.assert_allclose(estimated("bleu_neighbors", RATED, MATRIX, split), expected)
 
 
 def test_the_learning_curve_ends_at_the_whole():
-    curve = learning_curve(RATED, MATRIX, FOLDS, [50, 5000], SETTINGS.seed)
+    curve = neighbors_curve(RATED, MATRIX, FOLDS, [50, 5000], SETTINGS.seed)
     assert curve["subset"].tolist() == [0, 1, 2, 3, 4, 0]
     assert curve["size"].iloc[0] == 50
     raw = np.full(500, np.nan)
@@ -133,12 +133,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Tidy tables: the rated outputs, then the references of three data sets."""
     root = tmp_path_factory.mktemp("ratings")
     texts = small_texts()
-    numbers = np.random.default_rng(0).random((500, len(METRICS)))
+    numbers = np.random.default_rng(0).random((500, len(PAPER_METRICS)))
     rated = texts.rated.drop(columns=["mr", "words"]).assign(
         dataset="nem",
         quality=0.5,
         n_ratings=3,
-        **dict(zip(METRICS.values(), numbers.T, strict=True)),
+        **dict(zip(PAPER_METRICS.values(), numbers.T, strict=True)),
     )
     found = {"nem": rated}
     for dataset, own in texts.references.groupby("dataset", sort=False):
@@ -214,7 +214,7 @@ def test_a_row_is_the_mean_of_its_seeds():
     truth = generator.choice(SCALE, 300)
     seeds = np.array([near(truth, generator, [-2, -1, 0, 1]) for _ in range(3)])
     weights = np.concatenate([np.ones((1, 300), np.uint16), draw_weights(300, 200, 0)])
-    found = measured(seeds, truth, weights)
+    found = seed_averages(seeds, truth, weights)
     pearson = [stats.pearsonr(seed, truth)[0] for seed in seeds]
     assert found["pearson"] == pytest.approx(np.mean(pearson))
     assert found["pearson_sd"] == pytest.approx(np.std(pearson, ddof=1))
@@ -248,7 +248,7 @@ def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") ->
     rows = pd.DataFrame({"id": ids * seeds, "seed": np.repeat(np.arange(seeds), len(ids))})
     rows["prediction"] = generator.choice(SCALE, len(rows))
     fixed = {"experiment": "cross_validation", "setup": 1, "fold": 0, "part": "test"}
-    table = rows.assign(**fixed, raw=rows["prediction"])[COLUMNS]
+    table = rows.assign(**fixed, raw=rows["prediction"])[PREDICTION_COLUMNS]
     return Sealed(table, {"provenance": provenance})
 
 
@@ -347,7 +347,10 @@ def test_without_numbers_each_published_row_says_why(experiment):
     assert len(joined) == len(published(NUMBERS[experiment]))
     assert set(joined["reason"]) == {"raw_file_missing"}
     assert (joined["paper_mae"] != "").all()
-    for empty in (table1(None, published(1), ""), table2({}, published(2), "")):
+    for empty in (
+        outputs_by_system(None, published(1), ""),
+        training_instances({}, published(2), ""),
+    ):
         assert set(empty["provenance"]) == {""}
         assert empty.iloc[:, 1].isna().all()
 

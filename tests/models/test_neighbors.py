@@ -15,9 +15,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 from refless.errors import FormatError, ReflessError, SettingError
 from refless.kernels import kernel
-from refless.models.neighbor_means import enough_evidence, neighbor_means
+from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
-from refless.models.neighbors_file import load, save, signature_line
+from refless.models.neighbors_file import load_neighbors, save_neighbors, signature_line
 from refless.store.sealed import read_signed, write_signed
 from tests.workflow.small_data import sentences
 
@@ -54,11 +54,11 @@ def test_means_are_those_of_the_definition(data):
 
 def test_evidence_is_enough_from_a_to_b_of_the_training_set():
     """As on paper: 0.29 * 100 is 28.999999999999996 in floating point."""
-    found = enough_evidence(np.arange(5.0), np.array([0, 4, 5, 29, 30]), 100, 5, 0.29)
+    found = apply_thresholds(np.arange(5.0), np.array([0, 4, 5, 29, 30]), 100, 5, 0.29)
     np.testing.assert_array_equal(found, [NAN, NAN, 2, 3, NAN])
     for training, hundredths in product([*range(120), 999, 17_043, 1_000_000], range(101)):
         counts = np.array([0, 1]) + math.floor(Fraction(hundredths, 100) * training)
-        found = enough_evidence(np.zeros(2), counts, training, 0, hundredths / 100)
+        found = apply_thresholds(np.zeros(2), counts, training, 0, hundredths / 100)
         assert np.isnan(found).tolist() == [False, True]
 
 
@@ -72,11 +72,11 @@ def test_the_regressor_gives_what_the_whole_matrix_gives(name):
     share = np.sort(alone[1])[40] / 60  # of 59 others, one neighbor too many
     model = NeighborsRegressor(name, tau, 2, share, threads=1).fit(training, quality)
     means, counts = neighbor_means(matrix, quality, tau)
-    expected = enough_evidence(means, counts, 60, 2, share)
+    expected = apply_thresholds(means, counts, 60, 2, share)
     assert 0 < np.isnan(expected).sum() < len(expected)  # else this would prove nothing
     np.testing.assert_allclose(model.predict(asked), expected, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(model.neighbors_, counts)
-    expected = enough_evidence(*alone, 59, 2, share)
+    expected = apply_thresholds(*alone, 59, 2, share)
     np.testing.assert_allclose(model.leave_one_out(), expected, rtol=0, atol=1e-12)
     rows, similarity = model.nearest(number=3)
     np.fill_diagonal(own := matrix[:60].copy(), -1)
@@ -140,7 +140,7 @@ def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone():
 
     def error(tau: float) -> float:
         means, counts = neighbor_means(matrix, QUALITY, tau, leave_one_out=True)
-        guess = enough_evidence(means, counts, len(TEXTS) - 1, 3, 0.66)
+        guess = apply_thresholds(means, counts, len(TEXTS) - 1, 3, 0.66)
         return float(np.mean((np.where(np.isnan(guess), others, guess) - QUALITY) ** 2))
 
     best = error(model.tau_)
@@ -169,8 +169,8 @@ def fitted(name: str = "bleu.char", tau: float | str = 0.1) -> NeighborsRegresso
 @pytest.mark.parametrize(("name", "tau"), [("bleu.char", "auto"), ("rouge_l.stem", 0.3)])
 def test_a_model_from_a_file_predicts_the_same_bytes(name, tau, tmp_path):
     model = fitted(name, tau)
-    save(model, tmp_path / "m")
-    again = load(tmp_path / "m", threads=1)
+    save_neighbors(model, tmp_path / "m")
+    again = load_neighbors(tmp_path / "m", threads=1)
     candidates = [*sentences(30, seed=4), *model.texts_[-9:], "zz top"]
     expected = model.predict(candidates)
     assert 0 < np.isnan(expected).sum() < len(expected)
@@ -181,7 +181,7 @@ def test_a_model_from_a_file_predicts_the_same_bytes(name, tau, tmp_path):
 
 def test_what_is_no_whole_model_is_refused(tmp_path):
     path = tmp_path / "m"
-    save(fitted(), path)
+    save_neighbors(fitted(), path)
     whole = path.read_bytes()
     damaged = [whole[:-1], whole + b"x", b""]
     for place in [0, 30, *np.random.default_rng(0).integers(0, len(whole), 9)]:
@@ -190,9 +190,9 @@ def test_what_is_no_whole_model_is_refused(tmp_path):
     for content in damaged:
         path.write_bytes(content)
         with pytest.raises(FormatError, match="refless fit"):
-            load(path)
+            load_neighbors(path)
     with pytest.raises(FormatError):
-        load(tmp_path / "nowhere")
+        load_neighbors(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_what_is_no_whole_model_is_refused(tmp_path):
 def test_a_model_of_another_version_is_refused(change, tmp_path):
     """A setting more or less, or of another kind: none has a default here."""
     path = tmp_path / "m"
-    save(fitted(), path)
+    save_neighbors(fitted(), path)
     stored = read_signed(path, "")
     for name, other in change.items():
         new = {**stored[name], **other} if isinstance(other, dict) else other
@@ -216,17 +216,17 @@ def test_a_model_of_another_version_is_refused(change, tmp_path):
         stored[name] = new
     write_signed(path, stored)
     with pytest.raises(FormatError, match="refless fit"):
-        load(path)
+        load_neighbors(path)
 
 
 def test_a_model_of_other_columns_is_refused(tmp_path):
     path = tmp_path / "m"
-    save(fitted(), path)
+    save_neighbors(fitted(), path)
     stored = read_signed(path, "")
     for other in ({**stored, "systems": ["s"]}, {k: stored[k] for k in stored if k != "texts"}):
         write_signed(path, other)
         with pytest.raises(FormatError, match="refless fit"):
-            load(path)
+            load_neighbors(path)
 
 
 def test_the_signature_hangs_on_texts_ratings_and_order():

@@ -20,7 +20,7 @@ from refless.report.figures_reproducibility import cells_figure
 from refless.store.files import file_sum
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
-LOOKS = {
+STYLES = {
     TASKS[0]: {"name": "dialogue", "colour": "#0072b2", "line": "-.", "marker": "o"},
     TASKS[1]: {"name": "generation", "colour": "#d55e00", "line": "--", "marker": "D"},
     TASKS[2]: {"name": "summarization", "colour": "#009e73", "line": "-", "marker": "s"},
@@ -66,18 +66,20 @@ def compared() -> pd.DataFrame:
 
 def threshold_figure(table: pd.DataFrame) -> Figure:
     defaults = {"a": 5.0, "b": 0.66}
-    return figures.threshold_figure(table, LOOKS, "spearman", defaults, HUMAN, POINTS)
+    return figures.threshold_figure(table, STYLES, "spearman", defaults, HUMAN, POINTS)
 
 
 def data_size_figure(table: pd.DataFrame) -> Figure:
-    return figures.data_size_figure(table, LOOKS, HUMAN, {"spearman": POINTS, "coverage": {}})
+    return figures.data_size_figure(table, STYLES, HUMAN, {"spearman": POINTS, "coverage": {}})
 
 
 def named(ax: Axes) -> dict[str, Line2D]:
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     found = {str(line.get_label()): line for line in lines}
     assert len(found) == len(lines)
-    return {look["name"]: found[look["name"]] for look in LOOKS.values() if look["name"] in found}
+    return {
+        style["name"]: found[style["name"]] for style in STYLES.values() if style["name"] in found
+    }
 
 
 def levels(ax: Axes, colour: str) -> list[float]:
@@ -97,7 +99,7 @@ def hollow(ax: Axes) -> list[tuple[float, float]]:
     [
         lambda: threshold_figure(curves(TASKS[2:])),
         lambda: data_size_figure(sizes(TASKS[2:])),
-        lambda: comparison_figure(compared(), LOOKS),
+        lambda: comparison_figure(compared(), STYLES),
     ],
 )
 def test_the_same_numbers_give_the_same_bytes(tmp_path, draw):
@@ -137,7 +139,7 @@ def test_annotators_and_published_values_are_in_their_place():
     for figure, axes in ((first, first.axes), (second, second.axes[:1])):
         for ax in axes:
             for dataset in TASKS[:3]:
-                assert levels(ax, LOOKS[dataset]["colour"]) == sorted(HUMAN.get(dataset, ()))
+                assert levels(ax, STYLES[dataset]["colour"]) == sorted(HUMAN.get(dataset, ()))
             assert ax.get_ylim()[1] > 0.9
         assert len(figure.legends[0].get_texts()) == 3 + 2 + 1
     assert [hollow(ax) for ax in first.axes] == [[(5, 0.325)], [(0.66, 0.325)]]
@@ -175,7 +177,7 @@ def test_tasks_of_different_magnitude_share_a_logarithmic_axis():
 
 def test_every_method_is_a_dot_in_the_panel_of_its_split():
     table = compared()
-    figure = comparison_figure(table, LOOKS)
+    figure = comparison_figure(table, STYLES)
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels == ["length", "neighbors bleu.char", "ridge"]
     for ax, split in zip(figure.axes, ("texts", "systems"), strict=True):
@@ -207,8 +209,8 @@ def test_published_cells_have_a_panel_a_kind_of_measure():
     [
         lambda: threshold_figure(pd.DataFrame()),
         lambda: data_size_figure(pd.DataFrame()),
-        lambda: comparison_figure(compared().iloc[:0], LOOKS),
-        lambda: delta_bleu_figure(pd.DataFrame({"dataset": []}), LOOKS),
+        lambda: comparison_figure(compared().iloc[:0], STYLES),
+        lambda: delta_bleu_figure(pd.DataFrame({"dataset": []}), STYLES),
         lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours"])),
         lambda: figures.learning_curve_figure(pd.DataFrame(), pd.DataFrame()),
     ],

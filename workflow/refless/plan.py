@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from refless.availability import Availability
 from refless.errors import FormatError, Reason
-from refless.models.rnn_qe.names import NAMES
+from refless.models.rnn_qe.names import RUNS
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
@@ -164,7 +164,7 @@ class Plan(Availability):
             "source_dataset": tasks,
             "target_dataset": tasks,
             "kernel": self.settings.kernels(),
-            "name": list(NAMES),
+            "name": list(RUNS),
             "seed": range(self.settings.rnn_qe.seeds),
         }
         digests = {}

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from refless.errors import ReflessError
-from refless.models.rnn_qe.names import NAMES
+from refless.models.rnn_qe.names import RUNS
 from refless.store.sealed import read_record
 
 
 def opening_line(runs: Collection[str]) -> str:
-    """What a run says before it trains RNN-QE: an entry of `NAMES` for each job."""
-    jobs = [NAMES[name] for name in runs]
+    """What a run says before it trains RNN-QE: an entry of `RUNS` for each job."""
+    jobs = [RUNS[name] for name in runs]
     networks, hours = sum(job.networks for job in jobs), sum(job.hours for job in jobs)
     return (
         f"refless: trains {networks} networks of RNN-QE in {len(jobs)} jobs, about"

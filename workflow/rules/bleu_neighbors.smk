@@ -3,7 +3,7 @@
 
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
 PLAIN = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are about
-NAMED = {dataset: {key: LOOKS[dataset][key] for key in ("name", "published")} for dataset in TASKS}
+NAMED = {dataset: {key: STYLES[dataset][key] for key in ("name", "published")} for dataset in TASKS}
 
 
 rule predict_neighbors:
@@ -59,7 +59,7 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
         conda:
             "../../envs/refless.yaml"
         params:
-            looks=NAMED,
+            styles=NAMED,
             models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
             thresholds=THRESHOLDS,
             bootstrap=BOOTSTRAP,
@@ -101,7 +101,7 @@ for NAME, OVER in {
         params:
             thresholds=THRESHOLDS,
             kernel=PLAIN,
-            looks={dataset: LOOKS[dataset] for dataset in TASKS},
+            styles={dataset: STYLES[dataset] for dataset in TASKS},
             code=code("plot_bleu_neighbors.py", shows=[NAME]),
         script:
             "../scripts/plot_bleu_neighbors.py"
@@ -138,7 +138,7 @@ rule bleu_neighbors_table2:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks=NAMED,
+        styles=NAMED,
         kernels=BLEU.kernels,
         thresholds=THRESHOLDS,
         bootstrap=BOOTSTRAP,

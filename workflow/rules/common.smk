@@ -95,7 +95,7 @@ wildcard_constraints:
     target_dataset="[^/.]+",
     block="[0-9]+",
     blocks="[0-9]+",
-    name="|".join(qe.NAMES),
+    name="|".join(qe.RUNS),
     seed="[0-9]+",
 
 
@@ -103,7 +103,7 @@ RATINGS = ["results/ratings/{dataset}/texts.csv", "results/ratings/{dataset}/rat
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
-LOOKS = SETTINGS.looks()
+STYLES = SETTINGS.styles()
 BOOTSTRAP = SETTINGS.bootstrap.model_dump()
 PAPERS = {
     paper: [name for name in catalogue() if name.startswith(paper)]

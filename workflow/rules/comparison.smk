@@ -85,7 +85,7 @@ rule comparison:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks={dataset: LOOKS[dataset] for dataset in COMPARISON_TASKS},
+        styles={dataset: STYLES[dataset] for dataset in COMPARISON_TASKS},
         code=code("plot_comparison.py"),
     script:
         "../scripts/plot_comparison.py"

@@ -52,7 +52,7 @@ rule delta_bleu_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks={dataset: LOOKS[dataset] for dataset in UNITS},
+        styles={dataset: STYLES[dataset] for dataset in UNITS},
         code=code("plot_delta_bleu_figure2.py"),
     script:
         "../scripts/plot_delta_bleu_figure2.py"

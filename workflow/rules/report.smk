@@ -53,7 +53,7 @@ rule claims:
         "../../envs/refless.yaml"
     params:
         claims=CLAIMS,
-        names={look["published"]: dataset for dataset, look in LOOKS.items() if look["published"]},
+        names={style["published"]: dataset for dataset, style in STYLES.items() if style["published"]},
         code=code("tabulate_claims.py"),
     script:
         "../scripts/tabulate_claims.py"

@@ -15,7 +15,7 @@ for TASK in RATED:
 QE_PREDICTIONS = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
 QE_TRAININGS = {
     name: available(QE_PREDICTIONS, name=name, seed=of.seeds(RNN_QE.seeds))
-    for name, of in qe.NAMES.items()
+    for name, of in qe.RUNS.items()
 }
 QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
 # of the tables of predictions: what is tested in them
@@ -62,7 +62,7 @@ rule train_rnn_qe:
     resources:
         gpu=0 if RNN_QE.device == "cpu" else 1,
         mem_mb=3000,
-        runtime=lambda wildcards: 30 + int(120 * qe.NAMES[wildcards.name].hours),
+        runtime=lambda wildcards: 30 + int(120 * qe.RUNS[wildcards.name].hours),
     params:
         rated=RATED,
         references=REFERENCES,
@@ -79,7 +79,7 @@ for NAME in QE_TABLES:
     TESTED = {
         name: paths
         for name, paths in QE_TRAININGS.items()
-        if NAME in QE_TESTS and qe.NAMES[name].tested.startswith(QE_TESTS[NAME])
+        if NAME in QE_TESTS and qe.RUNS[name].evaluation.startswith(QE_TESTS[NAME])
     }
 
     rule:

@@ -10,19 +10,19 @@ with job(snakemake):
     from refless.report import figures
 
     files, params, path = snakemake.input, snakemake.params, Path(snakemake.output[0])
-    limits, looks = params.thresholds, params.looks
+    limits, styles = params.thresholds, params.styles
     folders = dict.fromkeys(Path(text).parent for text in files.ratings)
     tasks = read_predicted(folders, files.get("predictions", []), **limits)
-    points = curves.published_points(files.published, looks)
+    points = curves.published_points(files.published, styles)
     if path.stem.endswith("4"):
         curve, keys = curves.read_data_sizes(files.get("sizes", [])), ["dataset", "size"]
         people = curves.average_annotators(tasks)
-        figure = figures.data_size_figure(curve, looks, people, points)
+        figure = figures.data_size_figure(curve, styles, people, points)
         drawn = curve.drop(columns="subset").groupby(keys, sort=False).mean().reset_index()
     else:
         column = "spearman" if path.stem.endswith("2") else "coverage"
         curve = curves.threshold_curves(tasks, params.kernel, **limits)
         people = curves.average_annotators(tasks) if column == "spearman" else {}
-        figure = figures.threshold_figure(curve, looks, column, limits, people, points[column])
+        figure = figures.threshold_figure(curve, styles, column, limits, people, points[column])
         drawn = curve[["dataset", "threshold", "value", column]]
     figures.save(figure, path, drawn)

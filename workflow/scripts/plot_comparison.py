@@ -10,5 +10,5 @@ with job(snakemake):
 
     table = read_table(snakemake.input[0])[COLUMNS]
     dots = table[table["pearson"].notna() & ~table["split"].str.endswith(MACHINE)]
-    figure = comparison_figure(dots, snakemake.params.looks)
+    figure = comparison_figure(dots, snakemake.params.styles)
     figures.save(figure, snakemake.output[0], dots)

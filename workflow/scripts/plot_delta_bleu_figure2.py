@@ -8,5 +8,5 @@ with job(snakemake):
     from refless.report.figures_delta_bleu import delta_bleu_figure
 
     points = figure2(read_units(snakemake.input.get("units", [])))
-    figure = delta_bleu_figure(points, snakemake.params.looks)
+    figure = delta_bleu_figure(points, snakemake.params.styles)
     figures.save(figure, snakemake.output[0], points)

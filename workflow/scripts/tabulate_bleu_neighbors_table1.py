@@ -19,7 +19,7 @@ with job(snakemake):
     published = read_published(given.published)
     publish(
         path.stem,
-        tabulate(params.looks, tasks, published, params.models, **params.bootstrap),
+        tabulate(params.styles, tasks, published, params.models, **params.bootstrap),
         path.parent,
         missing=params.missing,
         facts={**limits, "tau": params.tau},

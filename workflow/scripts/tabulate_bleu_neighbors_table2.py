@@ -18,7 +18,7 @@ with job(snakemake):
     published = read_published(given.published)
     publish(
         "bleu_neighbors_table2",
-        table2(params.looks, tasks, pairs, published, params.kernels, **params.bootstrap),
+        table2(params.styles, tasks, pairs, published, params.kernels, **params.bootstrap),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
         facts=limits,

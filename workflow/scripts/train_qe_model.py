@@ -20,5 +20,5 @@ with job(snakemake):
     model = trained_networks(rated_of(texts, (1.0, 6.0)), seed=0, errors=True, threads=threads)
     groups = {name: texts[name].value_counts().to_dict() for name in ("domain", "system")}
     data = {"name": dataset.name, "texts": recorded_sum(folder / "texts.csv"), **groups}
-    about = {**model.about, "data": data, "machine": {"processor": processor()}}
-    save_model(replace(model, about=about), snakemake.output[0])
+    metadata = {**model.metadata, "data": data, "machine": {"processor": processor()}}
+    save_model(replace(model, metadata=metadata), snakemake.output[0])

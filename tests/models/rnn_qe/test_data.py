@@ -12,19 +12,19 @@ import pytest
 from refless.data import mr
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe import data
-from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary
-from refless.models.rnn_qe.data import UNTOUCHED, distort, lowered
+from refless.models.rnn_qe.batches import Encoded, mixed, token_numbers, vocabulary
+from refless.models.rnn_qe.data import SPARED, corrupt, penalised_rating
 from refless.models.rnn_qe.meaning import (
     ACTS,
     SLOTS,
     TEXT,
     delexicalise,
-    kind_of,
+    kind_of_meanings,
     tokens_of,
 )
-from refless.models.rnn_qe.names import CROSS, NAMES, SETUPS
+from refless.models.rnn_qe.names import CROSS, RUNS, SETUPS
 from refless.models.rnn_qe.saved import shipped_model
-from refless.models.rnn_qe.scale import half_points, in_unit, stretched
+from refless.models.rnn_qe.scale import from_unit_interval, half_points, to_unit_interval
 from tests.conftest import ROOT
 
 
@@ -64,7 +64,7 @@ def test_values_of_the_mr_become_placeholders(meaning, text, words):
     ],
 )
 def test_spellings(meaning, kind, expected):
-    assert kind_of([meaning]) == kind
+    assert kind_of_meanings([meaning]) == kind
     ((read, _),) = tokens_of([meaning], ["The Hut is cheap."], kind)
     assert " ".join(read) == expected
 
@@ -82,8 +82,8 @@ def test_what_the_loaders_read_is_read_the_same():
 
 def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named():
     meanings = ["name[a]"] * 19 + ["name[a"]
-    assert kind_of(meanings) == TEXT
-    assert kind_of(meanings[:-1]) == SLOTS
+    assert kind_of_meanings(meanings) == TEXT
+    assert kind_of_meanings(meanings[:-1]) == SLOTS
     with pytest.raises(FormatError, match="no meaning representation") as caught:
         tokens_of(meanings, ["x"] * 20, SLOTS)
     assert caught.value.line == 20
@@ -91,21 +91,21 @@ def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named():
 
 def test_each_error_costs_a_point():
     for left in ([6, 4, 3, 2, 1], [5.5, 4, 3, 2, 1], [2.5, 1.5, 1, 1, 1]):
-        assert [lowered(left[0], errors) for errors in range(5)] == left
+        assert [penalised_rating(left[0], errors) for errors in range(5)] == left
 
 
 def test_errors_spare_articles_marks_and_the_last_word():
     for seed in range(300):
         generator = np.random.default_rng(seed)
-        made = distort(["the", "old", "mill", "."], 1, ["boat"], generator)
-        assert [word for word in made if word in UNTOUCHED] == ["the", "."]
+        made = corrupt(["the", "old", "mill", "."], 1, ["boat"], generator)
+        assert [word for word in made if word in SPARED] == ["the", "."]
         assert made != ["the", "old", "mill", "."]
-        assert distort(["mill"], 4, ["boat"], generator)
+        assert corrupt(["mill"], 4, ["boat"], generator)
 
 
 def test_every_kind_of_error_happens_equally_often():
     generator = np.random.default_rng(1)
-    made = [distort(["mill", "river", "bridge"], 1, ["boat"], generator) for _ in range(2000)]
+    made = [corrupt(["mill", "river", "bridge"], 1, ["boat"], generator) for _ in range(2000)]
     kinds = pd.Series([(len(words), "boat" in words) for words in made]).value_counts()
     # removed, replaced, inserted; both ways of doubling a word
     assert [kinds[2, False], kinds[3, True], kinds[4, True]] == pytest.approx([400] * 3, abs=80)
@@ -113,21 +113,21 @@ def test_every_kind_of_error_happens_equally_often():
 
 
 def test_what_a_run_trains_and_how_long():
-    assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain_2", 3)
-    assert NAMES["curve_50_setup1"] == ("short", "curve_50", 1)
-    assert NAMES["setup4"] == ("short", "cross_validation", 4)
-    assert sum(of.schedule == "paper" for of in NAMES.values()) == 42
-    assert sum(len(of.seeds(3)) for of in NAMES.values() if of.schedule == "short") == 131
-    assert [NAMES[name].networks for name in ("curve_50_setup1", "setup1")] == [25, 5]
+    assert RUNS["paper_cross_domain_2_setup3"] == ("paper", "cross_domain_2", 3)
+    assert RUNS["curve_50_setup1"] == ("short", "curve_50", 1)
+    assert RUNS["setup4"] == ("short", "cross_validation", 4)
+    assert sum(of.schedule == "paper" for of in RUNS.values()) == 42
+    assert sum(len(of.seeds(3)) for of in RUNS.values() if of.schedule == "short") == 131
+    assert [RUNS[name].networks for name in ("curve_50_setup1", "setup1")] == [25, 5]
     # a fold of set-up 4: two passes over all of its instances and twelve over rated ones
     seconds = 5 * (2 * 44102 + 12 * 1476) * 2.4e-3
-    assert NAMES["setup4"].hours == pytest.approx(seconds / 3600)
+    assert RUNS["setup4"].hours == pytest.approx(seconds / 3600)
 
 
 SETTINGS = data.DataSettings(1, "sfhot", "LOLS")
 
 
-def small_texts(n: int = 500, seed: int = 3) -> data.Texts:
+def small_texts(n: int = 500, seed: int = 3) -> data.TrainingTexts:
     """Rated outputs and references of a few MRs; some rows repeat the MR and the text."""
     generator = np.random.default_rng(seed)
     rows = []
@@ -152,7 +152,9 @@ def small_texts(n: int = 500, seed: int = 3) -> data.Texts:
     rated = pd.DataFrame(rows, columns=names)
     names = ["id", "dataset", "context", "text_nem", "mr_key", "part"]
     human = pd.DataFrame(references, columns=names)
-    return data.Texts(data.delexicalised(rated, "text"), data.delexicalised(human, "text_nem"))
+    return data.TrainingTexts(
+        data.delexicalised(rated, "text"), data.delexicalised(human, "text_nem")
+    )
 
 
 TEXTS = small_texts()
@@ -200,15 +202,18 @@ def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment):
 @pytest.mark.parametrize("setup", SETUPS)
 def test_instances_are_as_many_as_is_said(setup):
     table = data.instances(TEXTS, SPLIT, setup, 1)
-    assert list(table.columns) == data.COLUMNS
+    assert list(table.columns) == data.INSTANCE_COLUMNS
     assert table["id"].is_unique
     pretrain = table[table["part"] == "pretrain"]
-    assert data.size(TEXTS, SPLIT, setup) == len(pretrain) + (table["part"] == "train").sum()
+    assert (
+        data.number_of_instances(TEXTS, SPLIT, setup)
+        == len(pretrain) + (table["part"] == "train").sum()
+    )
     kinds = ["output", "reference", "source"][: min(setup - 1, 3)]
     assert set(pretrain["id"].str.split(":").str[0]) == set(kinds)
     if setup > 1:
         each = pretrain["id"].str[-1].value_counts()
-        assert set(each.index) == set(map(str, range(data.ERRORS + 1)))
+        assert set(each.index) == set(map(str, range(data.MAX_ERRORS + 1)))
         assert each.min() == each.max()
     # errors are never made in what tests or validates
     outputs = pretrain["id"].str.extract(r"output:(.*):e\d")[0].dropna()
@@ -278,7 +283,7 @@ def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths():
 def test_words_are_those_of_the_training_rows():
     words = vocabulary([["b", "a"], ["c"]])
     assert words == {"a": 1, "b": 2, "c": 3}
-    assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]
+    assert [one.tolist() for one in token_numbers([["c", "x"], []], words)] == [[3, 0], []]
     table = small()
     table.loc[7, "text"] = "unseen"  # of the test part
     encoded = Encoded(table)
@@ -288,8 +293,8 @@ def test_words_are_those_of_the_training_rows():
 
 def test_a_scale_is_stretched_and_given_back():
     given = np.array([0.0, 0.1, 0.17, 1])
-    assert stretched(given).tolist() == pytest.approx([1, 1.5, 1.85, 6])
-    assert in_unit(stretched(given)).tolist() == pytest.approx(given.tolist())
+    assert from_unit_interval(given).tolist() == pytest.approx([1, 1.5, 1.85, 6])
+    assert to_unit_interval(from_unit_interval(given)).tolist() == pytest.approx(given.tolist())
 
 
 def test_the_papers_scale_has_half_points():

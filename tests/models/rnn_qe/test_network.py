@@ -15,15 +15,16 @@ from refless.evaluation.predict import trained_networks
 from refless.evaluation.read import Rated
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
-from refless.models.rnn_qe.scale import half_points, within
+from refless.models.rnn_qe.scale import clip_to_scale, half_points
 from tests.models.rnn_qe.test_data import small
 
 pytest.importorskip("torch", reason="make torch")
 import torch
 
-from refless.models.rnn_qe import network, own, training
-from refless.models.rnn_qe.own import cross_fit
-from refless.models.rnn_qe.saved import Model, load_model, save_model, shipped_model
+from refless.models.rnn_qe import cross_fit as fitting
+from refless.models.rnn_qe import network, training
+from refless.models.rnn_qe.cross_fit import cross_fit
+from refless.models.rnn_qe.saved import QEModel, load_model, save_model, shipped_model
 
 LOSSES = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
 """Losses of three passes of the hand-written GRU, from the same start over the same batches."""
@@ -38,7 +39,7 @@ ORDER = [
 
 
 def test_training_is_that_of_the_hand_written_gru_before(monkeypatch):
-    def started(data: Encoded, width: int, device: str) -> Any:
+    def initial_network(data: Encoded, width: int, device: str) -> Any:
         made = network.Network(len(data.mr_words), len(data.text_words), width)
         own = made.state_dict()
         for number, name in enumerate(ORDER, start=1):
@@ -52,13 +53,13 @@ def test_training_is_that_of_the_hand_written_gru_before(monkeypatch):
 
     losses = []
 
-    def train_pass(*given: Any) -> float:
-        losses.append(one_pass(*given))
+    def train_epoch(*given: Any) -> float:
+        losses.append(one_epoch(*given))
         return losses[-1]
 
-    one_pass = training.train_pass
-    monkeypatch.setattr(training, "started", started)
-    monkeypatch.setattr(training, "train_pass", train_pass)
+    one_epoch = training.train_epoch
+    monkeypatch.setattr(training, "initial_network", initial_network)
+    monkeypatch.setattr(training, "train_epoch", train_epoch)
     data = Encoded(small())
     made, best = training.fit(data, Schedule(1, 2, 0.01, 7), 5, 4)
     assert losses == pytest.approx(LOSSES, abs=1e-5)
@@ -77,23 +78,23 @@ def test_a_seed_decides_all_numbers():
     assert not np.allclose(one, other)
 
 
-@pytest.mark.parametrize("rounded", [half_points, within])
+@pytest.mark.parametrize("rounded", [half_points, clip_to_scale])
 def test_the_best_pass_over_rated_rows_predicts(rounded):
     data = Encoded(small(150))
     made, best = training.fit(data, Schedule(1, 4, 0.02, 10), 3, 8, rounded=rounded)
-    assert training.validated(made, data, rounded) == pytest.approx(best["score"])
+    assert training.validation_score(made, data, rounded) == pytest.approx(best["score"])
     for undefined in (3.0, np.nan):
         data.rating = np.full(150, undefined)
-        assert training.validated(made, data, rounded) == -2
+        assert training.validation_score(made, data, rounded) == -2
 
 
-def test_a_plateau_ends_training(monkeypatch):
-    passes, one_pass = [], training.train_pass
-    monkeypatch.setattr(training, "train_pass", lambda *given: passes.append(one_pass(*given)))
-    for plateau, done in ((0, 12), (2, 2)):
-        passes.clear()
-        best = training.fit(Encoded(small()), Schedule(0, 12, 0.02, 7, plateau), 0, 4)[1]
-        assert len(passes) == (best["pass"] + done if plateau else done) <= 12
+def test_patience_ends_training(monkeypatch):
+    epochs, one_epoch = [], training.train_epoch
+    monkeypatch.setattr(training, "train_epoch", lambda *given: epochs.append(one_epoch(*given)))
+    for patience, done in ((0, 12), (2, 2)):
+        epochs.clear()
+        best = training.fit(Encoded(small()), Schedule(0, 12, 0.02, 7, patience), 0, 4)[1]
+        assert len(epochs) == (best["pass"] + done if patience else done) <= 12
 
 
 def test_a_device_that_is_not_there_is_named():
@@ -115,14 +116,14 @@ def rated(count: int) -> tuple[list[str], list[str], np.ndarray]:
 def _quick() -> Iterator[None]:
     """A few steps of training show what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(own.SCHEDULES, "short", Schedule(1, 2, 0.01, 50))
-        patch.setattr(own, "STEPS", 3)
-        patch.setattr(own, "WIDTH", 8)
+        patch.setitem(fitting.SCHEDULES, "short", Schedule(1, 2, 0.01, 50))
+        patch.setattr(fitting, "_EPOCH_BATCHES", 3)
+        patch.setattr(fitting, "_WIDTH", 8)
         yield
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
+def model() -> QEModel:
     made, _ = cross_fit(*rated(120), np.arange(120) % 5, seed=0)
     return replace(made, scale=(0, 100))
 
@@ -134,8 +135,8 @@ def test_what_a_fold_holds_is_not_learned_from():
         values - values.groupby(fold).transform("mean")
         for values in map(pd.Series, (estimate.clip(0, 1), quality))
     ]
-    assert made.about["worth"]["pearson"] == pytest.approx(np.corrcoef(*own)[0, 1])
-    assert made.about["worth"]["mse"] == pytest.approx(
+    assert made.cross_validation["pearson"] == pytest.approx(np.corrcoef(*own)[0, 1])
+    assert made.cross_validation["mse"] == pytest.approx(
         16 * np.mean((estimate.clip(0, 1) - quality) ** 2)
     )
     changed = np.where(fold == 2, quality[::-1], quality)
@@ -153,10 +154,10 @@ def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, tested, m
         folds.append(fold)
         return replace(model, scale=how[-1]), quality
 
-    monkeypatch.setattr(own, "cross_fit", cross_fit)
+    monkeypatch.setattr(fitting, "cross_fit", cross_fit)
     given = Rated(texts, quality, np.arange(120), prompts=mrs, context_group=group, scale=(1, 5))
     made = trained_networks(given, seed=0, errors=False, threads=1)
-    assert (made.about["tested"], made.scale) == (tested, (1, 5))
+    assert (made.metadata["tested"], made.scale) == (tested, (1, 5))
     apart = [len(set(folds[0][group == one])) for one in range(contexts)]
     assert (max(apart) == 1) == (tested == "contexts")
 
@@ -170,15 +171,19 @@ def test_a_model_is_the_same_from_its_file(model, tmp_path):
     assert found["prediction"].to_numpy() == pytest.approx(before, abs=0.05)  # in half precision
     assert found["prediction"].std() > 0
     assert found["prediction"].between(0, 100).all()
-    assert (loaded.scale, loaded.seen, loaded.meanings) == (model.scale, model.seen, "slots")
+    assert (loaded.scale, loaded.training_texts, loaded.meanings) == (
+        model.scale,
+        model.training_texts,
+        "slots",
+    )
     assert len(loaded.rate([], [])) == 0
-    assert loaded.about["trained"] == model.about["trained"]
+    assert loaded.metadata["trained"] == model.metadata["trained"]
 
 
 def test_what_a_model_has_seen(model):
     texts, mrs, _ = rated(120)
-    assert model.rate(mrs, [f"{text.upper()} ." for text in texts])["seen"].all()
-    assert not model.rate([""], ["so good is the good"])["seen"].any()
+    assert model.rate(mrs, [f"{text.upper()} ." for text in texts])["in_training"].all()
+    assert not model.rate([""], ["so good is the good"])["in_training"].any()
 
 
 def test_files_that_are_no_models(tmp_path):

@@ -80,10 +80,10 @@ def _check(arguments: Namespace) -> None:
 
 
 def _by_neighbors(arguments: Namespace, rated: Any, texts: Texts) -> tuple[Facts, Facts]:
-    from refless.models.neighbors_file import load, signature_line
+    from refless.models.neighbors_file import load_neighbors, signature_line
 
     if arguments.model:
-        model = load(arguments.model, threads=arguments.threads)
+        model = load_neighbors(arguments.model, threads=arguments.threads)
     else:
         model = _fitted(arguments, rated)
     if texts is not None:
@@ -165,10 +165,10 @@ def fit(arguments: Namespace) -> None:
     out = files.check_out(arguments.out, *arguments.ratings) or arguments.fail("name a file: --out")
     rated = files.rated(files.ratings_of(arguments))
 
-    from refless.models.neighbors_file import save, signature_line
+    from refless.models.neighbors_file import save_neighbors, signature_line
 
     model = _fitted(arguments, rated)
-    save(model, str(out))
+    save_neighbors(model, str(out))
     files.tell(f"signature {signature_line(model)}")
 
 

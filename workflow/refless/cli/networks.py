@@ -31,12 +31,12 @@ def train_qe(arguments: Namespace) -> None:
     rated = of_own(own, arguments.scale)
     model = trained_networks(rated, arguments.seed, arguments.threads)
     column, _ = prompts_of(files.rated(own))
-    save_model(replace(model, about={**model.about, "column": column}), out)
+    save_model(replace(model, metadata={**model.metadata, "column": column}), out)
     low, high = model.scale
     read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"
     files.tell(f"{len(rated)} rated texts, scale {low:g} to {high:g}, {read}")
-    worth = files.measures_line(model.about["worth"])
-    files.tell(f"tested on new {model.about['tested']}: {worth}")
+    measures = files.measures_line(model.cross_validation)
+    files.tell(f"tested on new {model.metadata['tested']}: {measures}")
 
 
 def qe(arguments: Namespace) -> None:
@@ -58,7 +58,7 @@ def qe(arguments: Namespace) -> None:
     model, given = load_model(arguments.model or shipped_model()), outputs.columns
     meanings = [""] * len(given["text"])
     if model.reads_meanings:
-        names = model.about.get("column"), "mr", "context"
+        names = model.metadata.get("column"), "mr", "context"
         column = next((name for name in names if name in given), "")
         if not column:
             message = "has no column mr or context, which the model was trained with"
@@ -70,13 +70,14 @@ def qe(arguments: Namespace) -> None:
         line = outputs.lines[(error.line or 1) - 1]
         remedy = f"mend it: the model reads {model.meanings}; or train one of your own (train-qe)"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
-    worth = model.about["worth"]
-    of_mean = worth.get("mse_of_mean", worth.get("mse_of_the_mean"))
-    if worth["mse"] > of_mean:
-        squared = f"squared error {worth['mse']:.3f}, of the mean rating {of_mean:.3f}"
+    mse, of_mean = (model.cross_validation[name] or 0.0 for name in ("mse", "mse_of_mean"))
+    if mse > of_mean:
+        squared = f"squared error {mse:.3f}, of the mean rating {of_mean:.3f}"
         files.tell(f"warning: on its own data this model is worse than the mean rating: {squared}")
-    if seen := rated["seen"].sum():
-        files.tell(f"warning: {seen} of {len(rated)} texts are among those that it was trained on")
+    if in_training := rated["in_training"].sum():
+        files.tell(
+            f"warning: {in_training} of {len(rated)} texts are among those that it was trained on"
+        )
     facts, quality = {}, np.array(given.get("quality", []), float)
     if not np.isnan(quality).all():
         facts = agreement(rated["prediction"].to_numpy(), quality, np.nanmean(quality))

@@ -15,10 +15,10 @@ from refless.machine import available_threads
 from refless.models import baselines
 from refless.models.additive import Additive, AdditiveRidge, RatedText
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
-from refless.models.neighbor_means import enough_evidence, means_of_sums
+from refless.models.neighbor_means import apply_thresholds, means_of_sums
 
 if TYPE_CHECKING:
-    from refless.models.rnn_qe.saved import Model
+    from refless.models.rnn_qe.saved import QEModel
 
 Array = np.ndarray
 
@@ -250,7 +250,7 @@ def neighbor_estimates(rated: Rated, split: CvSplit, counts: Array, totals: Arra
             means_of_sums(all_totals[candidates, t] - totals[candidates, k, t], near), 12
         )
         training = int(size.sum() - size[k])
-        estimates[candidates] = enough_evidence(
+        estimates[candidates] = apply_thresholds(
             mean_ratings, near, training, MIN_NEIGHBORS[a], MAX_SHARE
         )
     return estimates
@@ -315,7 +315,7 @@ class Networks:
 def by_networks(rated: Rated, split: CvSplit, seed: int, threads: int | None = None) -> Array:
     """RNN-QE's estimates in [0, 1], float64 (n,), by networks trained anew for each fold: nothing
     is chosen on the texts that are estimated. Needs torch."""
-    from refless.models.rnn_qe.own import cross_fit
+    from refless.models.rnn_qe.cross_fit import cross_fit
 
     return cross_fit(
         rated.texts,
@@ -329,10 +329,10 @@ def by_networks(rated: Rated, split: CvSplit, seed: int, threads: int | None = N
 
 def trained_networks(
     rated: Rated, seed: int, threads: int | None = None, errors: bool = False
-) -> "Model":
-    """Networks to rate other texts, as by `refless.models.rnn_qe.own.cross_fit`, tested on new
+) -> "QEModel":
+    """Networks to rate other texts, as by `refless.models.rnn_qe.cross_fit`, tested on new
     contexts, or where these make no `FOLDS` folds, on new texts. Needs torch."""
-    from refless.models.rnn_qe.own import cross_fit
+    from refless.models.rnn_qe.cross_fit import cross_fit
 
     splits = all_splits(rated, seed)
     (split,) = splits.get("contexts", splits["texts"])
@@ -348,4 +348,4 @@ def trained_networks(
         threads or 1,
         rated.scale,
     )
-    return replace(model, about={**model.about, "tested": split.name})
+    return replace(model, metadata={**model.metadata, "tested": split.name})

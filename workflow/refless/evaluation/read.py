@@ -14,7 +14,7 @@ from refless.data.text_ids import label_ids, text_ids
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
 from refless.models.folds import in_folds
-from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
+from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, unordered
 from refless.statistics.bootstrap import ResamplingUnits, context_units, crossed_units
 from refless.statistics.reliability import Raters, rater_agreement
 
@@ -115,7 +115,7 @@ def rated_of(
         listed = [json.loads(one) if isinstance(one, str) else one for one in rows["references"]]
         references = listed if any(listed) else None
     _, prompts = prompts_of(rows)
-    if (kind := kind_of(prompts)) == TEXT:
+    if (kind := kind_of_meanings(prompts)) == TEXT:
         context = context_group = text_ids(prompts, separate_blank=True)
         if "context_id" in rows:
             context = label_ids(rows["context_id"].astype(str), separate_blank=True)

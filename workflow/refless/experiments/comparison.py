@@ -19,7 +19,7 @@ from refless.evaluation.predict import NEIGHBORS, NETWORKS, ComparisonSettings, 
 from refless.evaluation.read import CvSplit, Rated, all_splits, rated_of
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
-from refless.models.rnn_qe.meaning import WORDS
+from refless.models.rnn_qe.meaning import CONTEXT_WORDS
 from refless.statistics.bootstrap import packed
 from refless.store import sealed
 
@@ -67,7 +67,7 @@ def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | No
         path,
         pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS),
         {
-            "trained": {"seed": seed, "words": WORDS},
+            "trained": {"seed": seed, "words": CONTEXT_WORDS},
             "machine": processor(),
             "versions": versions(["refless", "torch", "numpy"]),
         },

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-EQUAL, INSIDE, OUTSIDE, MISSING = "equal", "inside", "outside", "absent"
-WHOLE = {"n", "substitute_encoder", "p_below_0.01"}
-WORDS = {
+EQUAL, INSIDE, OUTSIDE, ABSENT = "equal", "inside", "outside", "absent"
+_WHOLE = {"n", "substitute_encoder", "p_below_0.01"}
+_WORDS = {
     *(
         "dataset",
         "metric",
@@ -36,7 +36,7 @@ def read_published(path: str | Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def compare(ours: float, published: str, low: float, high: float) -> str:
+def agreement_with_paper(ours: float, published: str, low: float, high: float) -> str:
     """How one of our values stands to a published one.
 
     ``equal``: the same once rounded to the digits that were printed (either way at a half);
@@ -45,9 +45,9 @@ def compare(ours: float, published: str, low: float, high: float) -> str:
     try:
         printed = Decimal(published)
     except InvalidOperation:
-        return MISSING
+        return ABSENT
     if not printed.is_finite() or np.isnan(ours):
-        return MISSING
+        return ABSENT
     unit = 10.0 ** int(printed.as_tuple().exponent)
     if abs(ours - float(printed)) <= unit / 2 + 1e-12:
         return EQUAL
@@ -66,13 +66,13 @@ def beside_published(
     return table.fillna(dict.fromkeys(names.values(), ""))
 
 
-def measured(*names: str) -> list[str]:
+def measure_columns(*names: str) -> list[str]:
     """Columns of each name: the value, its interval, and what the paper prints."""
     ends = "{}", "{}_low", "{}_high", "paper_{}"
     return [end.format(name) for name in names for end in ends]
 
 
-def beside_paper(
+def merge_published(
     rows: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
     keys: list[str],
@@ -93,8 +93,8 @@ def beside_paper(
 
 
 def with_types(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """These columns in order, with `WHOLE` numbers as such, and words "" where there are none."""
-    words = [c for c in columns if c in WORDS or c.startswith("paper_")]
-    types = dict.fromkeys(words, object) | dict.fromkeys(WHOLE & set(columns), "Int64")
+    """These columns in order, with `_WHOLE` numbers as such, and words "" where there are none."""
+    words = [c for c in columns if c in _WORDS or c.startswith("paper_")]
+    types = dict.fromkeys(words, object) | dict.fromkeys(_WHOLE & set(columns), "Int64")
     table = table.reindex(columns=columns).reset_index(drop=True)
     return table.astype(types).fillna(dict.fromkeys(words, ""))

@@ -39,7 +39,7 @@ def means_of_sums(sums: Array, counts: Array) -> Array:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def enough_evidence(
+def apply_thresholds(
     means: Array, counts: Array, training: int, min_neighbors: int, max_share: float
 ) -> Array:
     """The predictions: ``means`` where ``a <= |N| <= b |S|``, NaN elsewhere (equation 3)."""

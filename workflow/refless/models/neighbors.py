@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from refless.data.text_ids import text_ids
 from refless.errors import SettingError
 from refless.kernels import entry, indexed, kernel, nearest, neighbor_sums
-from refless.models.neighbor_means import enough_evidence, means_of_sums
+from refless.models.neighbor_means import apply_thresholds, means_of_sums
 
 Array = np.ndarray
 Progress = Callable[[int], None]
@@ -143,7 +143,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         counts, sums = (found[:, 0] for found in neighbor_sums(*told, **how))
         self.neighbors_ = counts
         means, evidence = means_of_sums(sums, counts), (self.min_neighbors, self.max_share)
-        return enough_evidence(means, counts, training, *evidence)
+        return apply_thresholds(means, counts, training, *evidence)
 
     def _chosen_tau(self, progress: Progress | None) -> float:
         """The tau of the least squared error on the training examples, each left out in turn.
@@ -172,7 +172,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         told = self.kernel, [texts[row] for row in rows], index, quality, taus
         how: Any = {"exclude": rows, "threads": self.threads, "progress": progress}
         counts, sums = neighbor_sums(*told, **how)
-        found = enough_evidence(means_of_sums(sums, counts), counts, n - 1, few, most)
+        found = apply_thresholds(means_of_sums(sums, counts), counts, n - 1, few, most)
         others = (quality.sum() - quality[rows]) / max(n - 1, 1)
         predicted = np.where(np.isnan(found), others[:, None], found)
         errors = np.mean((predicted - quality[rows, None]) ** 2, axis=0)

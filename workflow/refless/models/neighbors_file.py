@@ -14,10 +14,10 @@ from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
 from refless.store.sealed import read_signed, write_signed
 
-AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
+_REMEDY = "fit it again: refless fit --ratings RATED --out FILE"
 
 
-def save(model: NeighborsRegressor, path: str | Path) -> None:
+def save_neighbors(model: NeighborsRegressor, path: str | Path) -> None:
     """Write a fitted model; the same training examples and settings give the same bytes. Raises
     OutputError: the file cannot be written."""
     settings = _settings(model)
@@ -32,14 +32,14 @@ def _settings(model: NeighborsRegressor) -> dict[str, Any]:
     return {name: value for name, value in model.get_params().items() if name != "threads"}
 
 
-def load(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
+def load_neighbors(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
     """The fitted model of a file. Raises FormatError: the file is no such model, was damaged, or
     is of another version. Raises KernelError: there is no such kernel here, or a file of it is
     missing."""
-    stored = read_signed(path, AGAIN)
+    stored = read_signed(path, _REMEDY)
     settings = stored.get("model")
     if not isinstance(settings, dict):
-        raise FormatError("is no model of refless fit", path=path, remedy=AGAIN)
+        raise FormatError("is no model of refless fit", path=path, remedy=_REMEDY)
     try:
         if settings.keys() != _settings(NeighborsRegressor()).keys():
             raise ValueError(f"its settings are {', '.join(sorted(settings))}")
@@ -50,7 +50,7 @@ def load(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
     except (SettingError, TypeError, ValueError) as error:
         why = error.message if isinstance(error, SettingError) else error
         message = f"does not fit this version of refless: {why}"
-        raise FormatError(message, path=path, remedy=AGAIN) from error
+        raise FormatError(message, path=path, remedy=_REMEDY) from error
     return fitted.set_params(tau=settings["tau"])  # auto, if it was chosen
 
 

@@ -49,13 +49,13 @@ UNDATED = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
 """Endings of figures; no date and no random identifiers: the same numbers give the same bytes."""
 PUBLISHED: dict[str, Any] = {"marker": "D", "ms": 6, "mfc": "none", "ls": "none"}
 
-Looks = Mapping[str, Mapping[str, Any]]
+Styles = Mapping[str, Mapping[str, Any]]
 """Data set -> how it is shown: ``name``, ``colour``, ``line``, ``marker``, as configured."""
 Humans = Mapping[str, tuple[float, float]]
 """Data set -> rho of its average annotator against the others, and against all, itself included."""
 
 
-def style() -> None:
+def set_style() -> None:
     """Set the style of all figures."""
     plt.rcdefaults()
     plt.rcParams.update(STYLE)
@@ -94,7 +94,7 @@ def empty_figure(
     reason: str = "nothing to draw: table 1 of BLEU Neighbors has the reason",
 ) -> Figure:
     """A figure that says why there is nothing to draw."""
-    style()
+    set_style()
     figure, ax = plt.subplots(figsize=(8.2, 1.2))
     ax.set_axis_off()
     ax.text(0.5, 0.5, reason, ha="center", wrap=True)
@@ -109,7 +109,7 @@ def _hollow(ax: Axes, x: float, y: float | None, colour: str, label: str = "_pub
 
 def threshold_figure(
     curves: pd.DataFrame,
-    looks: Looks,
+    styles: Styles,
     column: str,
     defaults: Mapping[str, float],
     human: Humans,
@@ -118,7 +118,7 @@ def threshold_figure(
     """Two panels, a on the left and b on the right: figures 2 and 3.
 
     curves : the columns dataset, threshold, value and ``column``
-    looks : how tasks are shown
+    styles : how tasks are shown
     column : ``spearman`` or ``coverage``
     defaults : the default of ``a`` and of ``b``, marked by a thin line
     human : by data set with annotators, the average one: see `Humans`; both are thin lines
@@ -126,24 +126,24 @@ def threshold_figure(
     """
     if curves.empty:
         return empty_figure()
-    style()
+    set_style()
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2), sharey=True)
     for ax, (threshold, label) in zip(axes, THRESHOLDS.items(), strict=True):
         panel = curves[curves["threshold"] == threshold]
         for dataset, curve in panel.groupby("dataset", sort=False):
-            look = looks[str(dataset)]
-            _line(ax, look, curve["value"], curve[column])
-            _hollow(ax, defaults[threshold], published.get(str(dataset)), look["colour"])
+            style = styles[str(dataset)]
+            _line(ax, style, curve["value"], curve[column])
+            _hollow(ax, defaults[threshold], published.get(str(dataset)), style["colour"])
         ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
         ax.set_xlabel(label)
         ax.set_xlim(panel["value"].min(), panel["value"].max())
     axes[0].set_ylabel(LABELS[column])
-    return _with_annotators(figure, axes, curves, looks, human, published)
+    return _with_annotators(figure, axes, curves, styles, human, published)
 
 
 def data_size_figure(
     curves: pd.DataFrame,
-    looks: Looks,
+    styles: Styles,
     human: Humans,
     published: Mapping[str, Mapping[str, float]],
 ) -> Figure:
@@ -155,28 +155,28 @@ def data_size_figure(
     """
     if curves.empty:
         return empty_figure()
-    style()
+    set_style()
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
     for ax, column in zip(axes, ("spearman", "coverage"), strict=True):
         for (dataset, curve), hatch in zip(curves.groupby("dataset", sort=False), cycle(HATCHES)):
-            look, grouped = looks[str(dataset)], curve.groupby("size")[column]
+            style, grouped = styles[str(dataset)], curve.groupby("size")[column]
             mean, spread = grouped.mean(), grouped.std(ddof=0)
-            _line(ax, look, mean.index, mean)
+            _line(ax, style, mean.index, mean)
             low, high = mean - spread, mean + spread
             if column == "coverage":
                 low, high = low.clip(lower=0), high.clip(upper=1)
             # hatched: colours laid over each other mix to another one
-            band = {"facecolor": "none", "edgecolor": look["colour"], "alpha": 0.4, "lw": 0}
+            band = {"facecolor": "none", "edgecolor": style["colour"], "alpha": 0.4, "lw": 0}
             ax.fill_between(mean.index, low, high, hatch=hatch, **band)
-            _hollow(ax, mean.index.max(), published[column].get(str(dataset)), look["colour"])
+            _hollow(ax, mean.index.max(), published[column].get(str(dataset)), style["colour"])
         ax.set_xlabel("rated texts")
         ax.set_ylabel(LABELS[column])
         _size_axis(ax, curves)
-    return _with_annotators(figure, axes[:1], curves, looks, human, published["spearman"])
+    return _with_annotators(figure, axes[:1], curves, styles, human, published["spearman"])
 
 
-def _line(ax: Axes, look: Mapping[str, Any], x: Any, y: Any) -> None:
-    ax.plot(x, y, look["line"], color=look["colour"], label=look["name"])
+def _line(ax: Axes, style: Mapping[str, Any], x: Any, y: Any) -> None:
+    ax.plot(x, y, style["line"], color=style["colour"], label=style["name"])
 
 
 def _size_axis(ax: Axes, curves: pd.DataFrame) -> None:
@@ -194,7 +194,7 @@ def _with_annotators(
     figure: Figure,
     axes: Sequence[Axes],
     curves: pd.DataFrame,
-    looks: Looks,
+    styles: Styles,
     human: Humans,
     published: Mapping[str, float],
 ) -> Figure:
@@ -204,16 +204,16 @@ def _with_annotators(
     for ax in axes:
         for dataset, both in human.items():
             for rho, dashes in zip(both, (OTHERS, ALL), strict=True):
-                ax.axhline(rho, color=looks[dataset]["colour"], ls=dashes, lw=0.9)
+                ax.axhline(rho, color=styles[dataset]["colour"], ls=dashes, lw=0.9)
     figure.tight_layout()
     handles, _ = axes[0].get_legend_handles_labels()
-    for label, look, there in (
+    for label, style, there in (
         ("average annotator", {"ls": OTHERS}, human),
         ("the same, own label included", {"ls": ALL}, human),
         ("published", PUBLISHED, published),
     ):
         if there:
-            handles.append(Line2D([], [], color="0.3", lw=0.9, label=label, **look))
+            handles.append(Line2D([], [], color="0.3", lw=0.9, label=label, **style))
     place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.02), "ncols": 3}
     figure.legend(handles=handles, frameon=False, fontsize="small", handlelength=2.6, **place)
     return figure
@@ -227,7 +227,7 @@ def learning_curve_figure(curves: pd.DataFrame, printed: pd.DataFrame) -> Figure
     """
     if curves.empty:
         return empty_figure("nothing to draw: RNN-QE's table 3 has the reason")
-    style()
+    set_style()
     labels = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
     published = printed[printed["setup"] == "1"].iloc[0]
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 2.9), sharey=True)
@@ -256,7 +256,7 @@ def intervals_figure(table: pd.DataFrame, splits: Sequence[str], grey: Sequence[
     table : columns method, split, pearson, pearson_low and pearson_high
     grey : methods that stand back
     """
-    style()
+    set_style()
     own = table.dropna(subset="pearson").sort_values("pearson", kind="stable")
     own = own.assign(colour=own["method"].isin(grey).map({True: "0.5", False: PALETTE[0]}))
     own["method"] = own["method"].str.replace("$", r"\$")  # no formula

@@ -4,22 +4,22 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from refless.report.figures import Looks, empty_figure, style
+from refless.report.figures import Styles, empty_figure, set_style
 
 COLUMNS = ["dataset", "split", "method", "kernel", "pearson"]
 
 
-def comparison_figure(table: pd.DataFrame, looks: Looks) -> Figure:
+def comparison_figure(table: pd.DataFrame, styles: Styles) -> Figure:
     """Pearson's r of each method, a panel a split, a colour and a marker a data set.
 
     table : `COLUMNS`, a row a dot; methods in its order, from the top
-    looks : how data sets are shown
+    styles : how data sets are shown
     """
     if table.empty:
         return empty_figure("nothing to draw: the table has the reason")
-    style()
-    names = {dataset: look["name"] for dataset, look in looks.items()}
-    there = [dataset for dataset in looks if dataset in set(table["dataset"])]
+    set_style()
+    names = {dataset: style["name"] for dataset, style in styles.items()}
+    there = [dataset for dataset in styles if dataset in set(table["dataset"])]
     labels = (table["method"] + " " + table["kernel"].fillna("")).str.strip()
     grid = sns.relplot(
         table.assign(name=table["dataset"].map(names), label=labels),
@@ -28,10 +28,10 @@ def comparison_figure(table: pd.DataFrame, looks: Looks) -> Figure:
         col="split",
         hue="name",
         hue_order=[names[dataset] for dataset in there],
-        palette={names[dataset]: looks[dataset]["colour"] for dataset in there},
+        palette={names[dataset]: styles[dataset]["colour"] for dataset in there},
         style="name",
         style_order=[names[dataset] for dataset in there],
-        markers={names[dataset]: looks[dataset]["marker"] for dataset in there},
+        markers={names[dataset]: styles[dataset]["marker"] for dataset in there},
         height=3.8,
         aspect=0.75,
         s=34,

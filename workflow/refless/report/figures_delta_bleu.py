@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from refless.report.figures import Looks, empty_figure, style
+from refless.report.figures import Styles, empty_figure, set_style
 
-METRIC_LOOKS = {
+METRIC_STYLES = {
     ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
     ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
     ("delta_bleu", ""): ("ΔBLEU", "#D55E00", "-", "^"),
@@ -23,17 +23,17 @@ PANELS = {
 }
 
 
-def delta_bleu_figure(points: pd.DataFrame, looks: Looks) -> Figure:
+def delta_bleu_figure(points: pd.DataFrame, styles: Styles) -> Figure:
     """Figure 2 of ΔBLEU, a row a data set: Spearman's rho over threshold on w, unit size and order.
 
     points : columns dataset, panel (threshold, unit or order), metric, references, unit, order and
         spearman
-    looks : how data sets are shown
+    styles : how data sets are shown
     """
     tasks = points["dataset"].unique()
     if not len(tasks):
         return empty_figure("nothing to draw: table 2 of ΔBLEU has the reason")
-    style()
+    set_style()
     shape, size = (len(tasks), 3), (8.2, 0.5 + 2.3 * len(tasks))
     figure, axes = plt.subplots(
         *shape, figsize=size, squeeze=False, sharey="row", layout="constrained"
@@ -43,7 +43,7 @@ def delta_bleu_figure(points: pd.DataFrame, looks: Looks) -> Figure:
         for ax, panel in zip(line, PANELS, strict=True):
             _metric_lines(ax, panel, own[own["panel"] == panel])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        line[0].set_ylabel(f"{looks[dataset]['name']}\nSpearman's $\\rho$")
+        line[0].set_ylabel(f"{styles[dataset]['name']}\nSpearman's $\\rho$")
         line[0].invert_xaxis()
         line[1].set_xscale("log")
         sizes = sorted(own.loc[own["panel"] == "unit", "unit"].unique())
@@ -58,7 +58,7 @@ def delta_bleu_figure(points: pd.DataFrame, looks: Looks) -> Figure:
 
 
 def _metric_lines(ax: Axes, panel: str, points: pd.DataFrame) -> None:
-    for (metric, references), (label, colour, line, marker) in METRIC_LOOKS.items():
+    for (metric, references), (label, colour, line, marker) in METRIC_STYLES.items():
         own = points[points["metric"] == metric]
         if panel != "threshold":
             own = own[own["references"] == (references or "w>=0.6")]

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from refless.report.catalogue import catalogue
-from refless.report.figures import PALETTE, empty_figure, plt, style
+from refless.report.figures import PALETTE, empty_figure, plt, set_style
 
 PANELS = {"correlation": ("spearman", "pearson", "kendall"), "error": ("mse", "mae", "rmse")}
 MARKERS = "osD^vP"
@@ -24,7 +24,7 @@ def cells_figure(cells: pd.DataFrame) -> Figure:
     parts = {label: own for label, own in parts.items() if len(own)}
     if not parts:
         return empty_figure("no published number has one of ours beside it")
-    style()
+    set_style()
     figure, axes = plt.subplots(1, len(parts), figsize=(4.1 * len(parts), 3.8), squeeze=False)
     tables = list(dict.fromkeys(pd.concat(parts.values())["table"]))
     handles: dict[str, Any] = {}
@@ -52,6 +52,6 @@ def cells_figure(cells: pd.DataFrame) -> Figure:
         ax.set_title(f"{len(own)} cells", fontsize=9)
     axes[0][0].set_ylabel("ours")
     figure.tight_layout()
-    look = {"ncols": 3, "fontsize": 8, "frameon": False, "bbox_to_anchor": (0.5, 0.0)}
-    figure.legend(list(handles.values()), list(handles), loc="upper center", **look)
+    layout = {"ncols": 3, "fontsize": 8, "frameon": False, "bbox_to_anchor": (0.5, 0.0)}
+    figure.legend(list(handles.values()), list(handles), loc="upper center", **layout)
     return figure

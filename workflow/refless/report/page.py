@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from refless import __version__
-from refless.experiments.reproducibility.cells import MEASURED, kind_of
+from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
@@ -69,7 +69,7 @@ def make_report(
     for item in items.values():
         papers.setdefault(item.entry.paper, []).append(item)
     cells = read_table(results / f"tables/{FRONT}.csv")
-    agreement = cells["agreement"][cells["measure"].map(kind_of).isin(MEASURED)]
+    agreement = cells["agreement"][cells["measure"].map(kind_of_measure).isin(MEASURED)]
     html = page(
         papers=papers,
         front=front,

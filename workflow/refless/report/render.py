@@ -14,7 +14,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from refless.experiments.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
+from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
 from refless.report.catalogue import Column, Entry, Section
 
 FOLDER = Path(__file__).parent
@@ -22,7 +22,7 @@ VERDICTS = {
     EQUAL: "equal once rounded to the printed digits",
     INSIDE: "the published value lies in our 95% interval",
     OUTSIDE: "it differs, and lies outside our interval or there is none",
-    MISSING: "no value of ours",
+    ABSENT: "no value of ours",
 }
 GROUPS = ("dataset", "source_dataset")
 """Columns of data sets: those with numbers stand first."""
@@ -118,7 +118,10 @@ def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
     ours, low, high = (_float(row.get(f"{name}{end}")) for end in ("", "_low", "_high"))
     star = "*" if str(row.get(f"paper_{column.star}")) == "1" else ""
     return Cell(
-        f"{text or '–'} / {printed}{star}", plain, compare(ours, str(printed), low, high), True
+        f"{text or '–'} / {printed}{star}",
+        plain,
+        agreement_with_paper(ours, str(printed), low, high),
+        True,
     )
 
 

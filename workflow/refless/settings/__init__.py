@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import SettingError
 from refless.machine import installed
-from refless.models.rnn_qe.names import NAMES
+from refless.models.rnn_qe.names import RUNS
 from refless.settings._base import Name, OwnPath, Section, Seed
 from refless.settings.data import DataSet
 from refless.settings.papers import BleuNeighbors, Bootstrap, Comparison, DeltaBleu, RnnQe
@@ -101,7 +101,7 @@ class Settings(Section):
         found = self.kernel_options.get(kernel)
         return found.model_dump(exclude_none=True) if found else {}
 
-    def looks(self) -> dict[str, dict[str, str]]:
+    def styles(self) -> dict[str, dict[str, str]]:
         """Task -> how tables and figures show it; a line and a marker by its place."""
         return {
             dataset: {
@@ -118,7 +118,7 @@ class Settings(Section):
         """What a run trains RNN-QE on, by name; shipped predictions are read for the rest."""
         if self.rnn_qe.train == "never" or not installed("torch"):
             return []
-        return [name for name, of in NAMES.items() if of.schedule == self.rnn_qe.schedule]
+        return [name for name, of in RUNS.items() if of.schedule == self.rnn_qe.schedule]
 
     # ---- names that must exist elsewhere ------------------------------------------------------
 

@@ -14,15 +14,15 @@ import pandas as pd
 from refless.data.task import Task
 from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.experiments.bleu_neighbors.neighbors import (
-    MANY,
+    LARGE_DATASET,
     Predicted,
-    means_within,
+    leave_one_out_means,
     predictions,
     rated_texts,
 )
-from refless.experiments.bleu_neighbors.table1 import Looks, of_our_tasks
+from refless.experiments.bleu_neighbors.table1 import Styles, of_our_tasks
 from refless.experiments.published import read_published
-from refless.models.neighbor_means import enough_evidence
+from refless.models.neighbor_means import apply_thresholds
 from refless.statistics import human_rows
 from refless.statistics.correlation import spearman
 from refless.store import sealed
@@ -31,9 +31,9 @@ Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
 A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
 STEP, SUBSETS = 10, 20
-COLUMNS = ["size", "subset", "spearman", "coverage"]
-LARGE = (20, 50, 100, 200, 500, 1000, 2000, 5000)
-"""Sizes for more than `MANY` texts."""
+_COLUMNS = ["size", "subset", "spearman", "coverage"]
+LARGE_SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
+"""Sizes for more than `LARGE_DATASET` texts."""
 
 
 def _point(estimate: Array, quality: Array) -> tuple[float, float]:
@@ -59,7 +59,7 @@ def threshold_curves(
 def data_size_curve(
     matrix: Array, quality: Array, sizes: Iterable[int], tau: float, a: int, b: float, seed: int
 ) -> pd.DataFrame:
-    """`COLUMNS`: random subsets of the data, leave-one-out in each (figure 4), from one generator a
+    """Random subsets of the data, leave-one-out in each (figure 4), from one generator a
     size, so that adding a size changes no other. Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
     n, rows = len(quality), []
@@ -68,10 +68,12 @@ def data_size_curve(
         for subset in range(SUBSETS if size < n else 1):
             chosen = np.sort(generator.choice(n, size, replace=False))
             part = matrix[np.ix_(chosen, chosen)]
-            means, counts = means_within(part, quality[chosen], tau, in_order=n > MANY)
-            estimate = enough_evidence(means, counts, size - 1, a, b)
+            means, counts = leave_one_out_means(
+                part, quality[chosen], tau, in_order=n > LARGE_DATASET
+            )
+            estimate = apply_thresholds(means, counts, size - 1, a, b)
             rows.append((size, subset, *_point(estimate, quality[chosen])))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def write_data_size_curve(
@@ -81,7 +83,7 @@ def write_data_size_curve(
     are ``tau``, ``a``, ``b`` and ``seed``."""
     quality = rated_texts(dataset)["quality"].to_numpy(np.float64)
     matrix, n = read_kernel(kernels, dataset), len(quality)
-    sizes = range(STEP, n, STEP) if n <= MANY else LARGE
+    sizes = range(STEP, n, STEP) if n <= LARGE_DATASET else LARGE_SIZES
     asked = [*(size for size in sizes if settings["a"] < size < n), n]
     sealed.write(path, data_size_curve(matrix, quality, asked, **settings))
 
@@ -89,10 +91,10 @@ def write_data_size_curve(
 def read_data_sizes(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Columns dataset, size, subset, spearman, coverage, of ``<dataset>/data_size.csv`` by
     `write_data_size_curve`. Raises as `refless.store.sealed.read`."""
-    curves = [pd.DataFrame(columns=["dataset", *COLUMNS])]
+    curves = [pd.DataFrame(columns=["dataset", *_COLUMNS])]
     for path in paths:
         curve = sealed.read(path).content.assign(dataset=Path(path).parent.name)
-        curves.append(curve[["dataset", *COLUMNS]])
+        curves.append(curve[["dataset", *_COLUMNS]])
     return pd.concat(curves[1:] or curves, ignore_index=True)
 
 
@@ -110,9 +112,9 @@ def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float,
     return rho
 
 
-def published_points(path: str | Path, looks: Looks) -> dict[str, dict[str, float]]:
+def published_points(path: str | Path, styles: Styles) -> dict[str, dict[str, float]]:
     """Spearman's rho and coverage -> data set -> what table 1 of the paper, a file, has of BLEU."""
-    printed = of_our_tasks(read_published(path), looks)
+    printed = of_our_tasks(read_published(path), styles)
     own = printed[printed["model"] == "bleu"]
     return {
         name: {

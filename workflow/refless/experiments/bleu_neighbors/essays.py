@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import predictions
-from refless.experiments.bleu_neighbors.table1 import Rows, cells
-from refless.experiments.published import beside_paper, measured
+from refless.experiments.bleu_neighbors.table1 import TableRows, cells
+from refless.experiments.published import measure_columns, merge_published
 from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
 from refless.store import sealed
@@ -21,7 +21,7 @@ Array = np.ndarray
 # decimal (of all sets but 3, 0.4695 for 0.465); in brackets, what another choice gives instead.
 TEST_SET, LEFT_OUT = 3, "all_but_3"
 # Of all essays, in pieces between a full stop and a blank (training essays whole: 0.171 for set 4).
-FEWEST, MOST = 5, 15
+_FEWEST, _MOST = 5, 15
 # Characters, clipped (words: no essay gets 5 neighbors; unclipped: 0.105 for set 4).
 KERNEL, TAU = "bleu.char", 0.08
 # Means are `numpy.mean`'s, in the order of the file: its rounding noise orders ties (exact means:
@@ -30,10 +30,10 @@ MIN_NEIGHBORS, MAX_SHARE = 5, 1.0
 TOP = 3  # of the scale of the scores
 
 MODEL, LENGTH = "bleu_neighbors", "length"
-KEYS = ["model", "train_topic"]
-TEXT_COLUMNS = ["set", "part", "score1", "score2"]
+_KEYS = ["model", "train_topic"]
+ESSAY_COLUMNS = ["set", "part", "score1", "score2"]
 """What the table of texts must have besides."""
-COLUMNS = [*KEYS, "id", "quality", "mean", "neighbors", "training"]
+_COLUMNS = [*_KEYS, "id", "quality", "mean", "neighbors", "training"]
 
 
 def number_of_sentences(text: str) -> int:
@@ -48,10 +48,10 @@ def training_quality(essays: pd.DataFrame) -> Array:
 
 
 def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataFrame:
-    """Mean and number of each test essay's neighbors in each training set: `COLUMNS`. The rows of
+    """Mean and number of each test essay's neighbors in each training set: `_COLUMNS`. The rows of
     `LENGTH`, without a training set, have an essay's number of characters as ``mean``. Source:
     Ethayarajh & Sadigh (2020), sections 4 and 5.6."""
-    own = texts[texts["text"].map(number_of_sentences).between(FEWEST, MOST)]
+    own = texts[texts["text"].map(number_of_sentences).between(_FEWEST, _MOST)]
     test = own[(own["part"] == "test") & (own["set"] == TEST_SET)]
     train = own[(own["part"] == "train") & (own["set"] != TEST_SET)]
     both = test["text"].tolist(), train["text"].tolist()
@@ -65,7 +65,7 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
         parts.append(found.assign(training=int(inside.sum())))
     found = test.assign(model=LENGTH, train_topic="", neighbors=0, training=0)
     parts.append(found.assign(mean=test["text"].str.len().astype(float)))
-    return pd.concat(parts, ignore_index=True)[COLUMNS]
+    return pd.concat(parts, ignore_index=True)[_COLUMNS]
 
 
 def table3(
@@ -73,9 +73,9 @@ def table3(
 ) -> pd.DataFrame:
     """A row a training set, the rows that the paper quotes, and the rho of length alone, from the
     sealed `essay_estimates`, if there are any; test essays are what the bootstrap draws."""
-    rows: Rows = []
-    parts = {} if file is None else dict(iter(file.content.groupby(KEYS)))
-    for model, topic in [*published[KEYS].itertuples(index=False), (LENGTH, "")]:
+    rows: TableRows = []
+    parts = {} if file is None else dict(iter(file.content.groupby(_KEYS)))
+    for model, topic in [*published[_KEYS].itertuples(index=False), (LENGTH, "")]:
         reason = "" if model in (MODEL, LENGTH) else "quoted"
         row = {"model": model, "train_topic": topic, "reason": reason}
         rows.append(row)
@@ -86,6 +86,6 @@ def table3(
                 estimate = predictions(own, own["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
             row |= cells(estimate, own["quality"].to_numpy(np.float64), draws, seed)
             row["provenance"] = file.metadata["provenance"]
-    columns = [*KEYS, *measured("spearman", "coverage")]
+    columns = [*_KEYS, *measure_columns("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "provenance", "reason"]
-    return beside_paper(rows, published, KEYS, columns)
+    return merge_published(rows, published, _KEYS, columns)

@@ -13,7 +13,7 @@ from refless.store import sealed
 
 Array = np.ndarray
 
-MOST = 20_000
+MAX_TEXTS = 20_000
 """Texts of the largest data set that has matrices: 1.6 GB each."""
 
 
@@ -26,11 +26,11 @@ def write_kernel(
 ) -> None:
     """Compute a block of rows of the kernel of a data set's texts with themselves, float32;
     ``path`` is ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises
-    SettingError: there are more than `MOST` texts."""
+    SettingError: there are more than `MAX_TEXTS` texts."""
     texts, n = dataset.texts["text"].tolist(), len(dataset.texts)
-    if n > MOST:
+    if n > MAX_TEXTS:
         raise SettingError(
-            f"{dataset.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
+            f"{dataset.name} has {n:,} texts; matrices are kept of {MAX_TEXTS:,} at most",
             remedy="set `experiments: {bleu_neighbors: null}` there; `refless compare` takes any"
             " number",
         )

@@ -15,16 +15,16 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
-from refless.models.neighbor_means import enough_evidence, means_of_sums, neighbor_means
+from refless.models.neighbor_means import apply_thresholds, means_of_sums, neighbor_means
 from refless.statistics import context_units
 from refless.store import sealed
 
 Array = np.ndarray
 
-NOTHING = np.zeros(0)
-COLUMNS = ["id", "quality", "mean", "neighbors"]
-MANY = 1000
-"""Texts beyond which a data set is large, see `means_within`."""
+_EMPTY = np.zeros(0)
+NEIGHBOR_COLUMNS = ["id", "quality", "mean", "neighbors"]
+LARGE_DATASET = 1000
+"""Texts beyond which a data set is large, see `leave_one_out_means`."""
 
 
 def rated_texts(dataset: Task) -> pd.DataFrame:
@@ -32,7 +32,7 @@ def rated_texts(dataset: Task) -> pd.DataFrame:
     return dataset.texts[dataset.texts["quality"].notna()]
 
 
-def means_within(
+def leave_one_out_means(
     matrix: Array, quality: Array, tau: float, *, in_order: bool
 ) -> tuple[Array, Array]:
     """`neighbor_means`, leave-one-out; with ``in_order``, of large data sets, ratings are added one
@@ -55,12 +55,12 @@ def write_neighbors(
     tau: float,
     options: Mapping[str, Any],
 ) -> None:
-    """Write mean and number of the neighbors of every rated text of a data set, `COLUMNS`;
+    """Write mean and number of the neighbors of every rated text of a data set, `NEIGHBOR_COLUMNS`;
     ``paths`` are those of the kernel, see `read_kernel`."""
     rated, matrix = rated_texts(dataset), read_kernel(paths, dataset)
-    quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > MANY
-    means, counts = means_within(matrix, quality, tau, in_order=in_order)
-    table = rated.assign(mean=means, neighbors=counts)[COLUMNS]
+    quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > LARGE_DATASET
+    means, counts = leave_one_out_means(matrix, quality, tau, in_order=in_order)
+    table = rated.assign(mean=means, neighbors=counts)[NEIGHBOR_COLUMNS]
     sealed.write(path, table, {"substitute_encoder": is_stand_in(name, options)})
 
 
@@ -78,12 +78,12 @@ class Predicted:
         rating from 0 to 1, shape (ratings,) each; the quality of the texts, shape (n,)
     units : what a bootstrap draws whole, see `context_units`
     source : of the ratings, ``computed`` or ``shipped``
-    files : by kernel, `COLUMNS` of each rated text
+    files : by kernel, `NEIGHBOR_COLUMNS` of each rated text
     estimates : by kernel, the predictions under the thresholds, NaN where undefined
     """
 
     id: Sequence[str] = ()
-    panel: tuple[Array, Array, Array, Array] = (NOTHING, NOTHING, NOTHING, NOTHING)
+    panel: tuple[Array, Array, Array, Array] = (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
     units: Array | None = None
     provenance: str = ""
     files: Mapping[str, sealed.Sealed] = field(default_factory=dict)
@@ -109,9 +109,9 @@ class Predicted:
 
 
 def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
-    """The predictions from ``mean`` and ``neighbors``, see `enough_evidence`."""
+    """The predictions from ``mean`` and ``neighbors``, see `apply_thresholds`."""
     means, counts = table["mean"].to_numpy(np.float64), table["neighbors"].to_numpy(np.int64)
-    return enough_evidence(means, counts, training, a, b)
+    return apply_thresholds(means, counts, training, a, b)
 
 
 def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Sealed:

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import Predicted
-from refless.experiments.published import beside_paper, measured
+from refless.experiments.published import measure_columns, merge_published
 from refless.statistics import Estimate, covered_errors, evaluate, human_rows
 from refless.statistics.bootstrap import training_factor
 
 Array = np.ndarray
-Rows = list[dict[str, Any]]
-Looks = Mapping[str, Mapping[str, Any]]
+TableRows = list[dict[str, Any]]
+Styles = Mapping[str, Mapping[str, Any]]
 """Task -> how it is shown, all tasks in order; ``published`` is its name in the paper."""
 Models = Mapping[str, Sequence[str]]
 """Model -> its kernels, the published one first."""
@@ -26,8 +26,8 @@ Models = Mapping[str, Sequence[str]]
 BEST, AVERAGE = "human_best", "human_average"
 ALL, OTHERS = "all", "others"
 """What a text's quality is: the mean of all labels, or, of each annotator, that of the others'."""
-KEYS = ["dataset", "model", "kernel", "ground_truth"]
-SECTION_KEYS = ["dataset", "model", "kernel"]
+_KEYS = ["dataset", "model", "kernel", "ground_truth"]
+_SECTION_KEYS = ["dataset", "model", "kernel"]
 LAST = [
     "p",
     "p_below_0.01",
@@ -61,10 +61,10 @@ def cells(
     return {**row, "reason": "" if found.coverage.value else "no_neighbors"}
 
 
-def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
+def of_our_tasks(published: pd.DataFrame, styles: Styles) -> pd.DataFrame:
     """Published cells under our names of tasks; of a data set that is not configured, under no name
     that one of ours may have."""
-    names = {look["published"]: dataset for dataset, look in looks.items() if look["published"]}
+    names = {style["published"]: dataset for dataset, style in styles.items() if style["published"]}
     roles = [name for name in map(str, published) if name.endswith("dataset")]
     ours = {
         role: published[role].map(lambda name: names.get(name, f"{name} (not configured)"))
@@ -73,13 +73,13 @@ def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
     return published.assign(**ours)
 
 
-def _of_our_kernels(published: pd.DataFrame, looks: Looks, models: Models) -> pd.DataFrame:
+def _of_our_kernels(published: pd.DataFrame, styles: Styles, models: Models) -> pd.DataFrame:
     kernels = [models[model][0] if model in models else "" for model in published["model"]]
-    return of_our_tasks(published.assign(kernel=kernels, ground_truth=ALL), looks)
+    return of_our_tasks(published.assign(kernel=kernels, ground_truth=ALL), styles)
 
 
 def table1(
-    looks: Looks,
+    styles: Styles,
     tasks: Mapping[str, Predicted],
     published: pd.DataFrame,
     models: Models,
@@ -92,19 +92,19 @@ def table1(
     published : by `refless.experiments.published.read_published`
     draws, seed : of the bootstrap
     """
-    rows: Rows = []
-    for dataset, look in looks.items():
+    rows: TableRows = []
+    for dataset, style in styles.items():
         data = tasks.get(dataset, Predicted())
         own = annotator_rows(data, draws, seed) + model_rows(data, models, draws, seed)
         # elsewhere the best annotator is one who rated very little
-        kept = [row for row in own if look["published"] or row["model"] != BEST]
+        kept = [row for row in own if style["published"] or row["model"] != BEST]
         rows += [{"dataset": dataset, "kernel": "", **row} for row in kept]
-    columns = [*KEYS, *measured("mse", "spearman", "coverage"), *LAST]
+    columns = [*_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST]
     columns += ["mse_draws", "spearman_draws"]
-    return beside_paper(rows, _of_our_kernels(published, looks, models), KEYS, columns)
+    return merge_published(rows, _of_our_kernels(published, styles, models), _KEYS, columns)
 
 
-def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
+def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
     """The best and the average annotator; one without a rho (labels all alike, or fewer than three)
     counts as 0, as in the paper."""
     if not data.annotated:
@@ -139,10 +139,10 @@ def rated_by_several(data: Predicted) -> Array:
     return np.bincount(pairs[0], minlength=len(data.quality)) > 1
 
 
-def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
+def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:
     """A row a kernel that has numbers, and without any for a published one that has none; the
     first kernel of ``bleu`` against the other annotators, too."""
-    rows: Rows = []
+    rows: TableRows = []
     for model, kernels in models.items():
         there = [kernel for kernel in kernels if kernel in data.estimates]
         for kernel in dict.fromkeys([kernels[0], *there]):
@@ -159,7 +159,7 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
     return rows
 
 
-def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> Rows:
+def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> TableRows:
     """A model where each annotator's texts are measured against the other annotators' labels, and
     averaged over annotators; no row where nothing can be."""
     averages = human_rows(
@@ -181,7 +181,7 @@ def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> R
 
 
 def section53(
-    looks: Looks,
+    styles: Styles,
     tasks: Mapping[str, Predicted],
     published: pd.DataFrame,
     models: Models,
@@ -196,20 +196,20 @@ def section53(
     """
     rows = [
         {"dataset": dataset, **row}
-        for dataset in looks
+        for dataset in styles
         for row in covered_rows(tasks.get(dataset, Predicted()), models, draws, seed)
     ]
-    columns = [*SECTION_KEYS, *measured("mse_all"), "mse_covered"]
-    columns += [*measured("relative_difference", "difference_to_bleu"), *LAST]
-    own = _of_our_kernels(published, looks, models).drop(columns="ground_truth")
-    return beside_paper(rows, own, SECTION_KEYS, columns)
+    columns = [*_SECTION_KEYS, *measure_columns("mse_all"), "mse_covered"]
+    columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST]
+    own = _of_our_kernels(published, styles, models).drop(columns="ground_truth")
+    return merge_published(rows, own, _SECTION_KEYS, columns)
 
 
-def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
+def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:
     """The rows of one data set: of each model the published kernel, and where that has no numbers
     the first that has."""
     absent = "no_annotators" if data.id and not data.annotated else ""
-    rows: Rows = []
+    rows: TableRows = []
     bleu: Estimate | None = None
     for model, kernels in models.items():
         there = [kernel for kernel in kernels if kernel in data.estimates][:1]

@@ -15,19 +15,19 @@ import pandas as pd
 
 from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import (
-    COLUMNS,
+    NEIGHBOR_COLUMNS,
     Predicted,
     predictions,
     rated_texts,
     read_neighbors,
 )
-from refless.experiments.bleu_neighbors.table1 import Array, Looks, Rows, cells, of_our_tasks
-from refless.experiments.published import beside_paper, measured
+from refless.experiments.bleu_neighbors.table1 import Array, Styles, TableRows, cells, of_our_tasks
+from refless.experiments.published import measure_columns, merge_published
 from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
 from refless.store import sealed
 
-KEYS = ["source_dataset", "target_dataset", "kernel"]
+_KEYS = ["source_dataset", "target_dataset", "kernel"]
 Key = tuple[str, str, str]
 
 
@@ -49,14 +49,14 @@ def write_cross_estimates(
         matrix = kernel(name, *texts, threads=threads, dtype=np.float32)
         means, counts = neighbor_means(matrix, quality, tau)
         table = asked.assign(kernel=name, mean=means, neighbors=counts)
-        tables.append(table[["kernel", *COLUMNS]])
+        tables.append(table[["kernel", *NEIGHBOR_COLUMNS]])
     sealed.write(path, pd.concat(tables))
 
 
 def read_pairs(
     paths: Iterable[str | Path], tasks: Mapping[str, Predicted], a: int, b: float
 ) -> dict[Key, tuple[Array, str]]:
-    """Estimates of the target, and where they come from, by `KEYS`: of each data set within itself,
+    """Estimates of the target, and where they come from, by `_KEYS`: of each data set by itself,
     and of the files by `write_cross_estimates`. Others, and errors, as for
     `refless.experiments.bleu_neighbors.neighbors.read_predicted`.
     """
@@ -75,7 +75,7 @@ def read_pairs(
 
 
 def table2(
-    looks: Looks,
+    styles: Styles,
     tasks: Mapping[str, Predicted],
     pairs: Mapping[Key, tuple[Array, str]],
     published: pd.DataFrame,
@@ -87,9 +87,9 @@ def table2(
 
     Other parameters as in `refless.experiments.bleu_neighbors.table1.table1`.
     """
-    rows: Rows = []
-    for key in product(looks, looks, kernels):
-        row: dict[str, Any] = dict(zip(KEYS, key, strict=True))
+    rows: TableRows = []
+    for key in product(styles, styles, kernels):
+        row: dict[str, Any] = dict(zip(_KEYS, key, strict=True))
         if key in pairs:
             estimate, provenance = pairs[key]
             data = tasks[row["target_dataset"]]
@@ -101,7 +101,7 @@ def table2(
             row |= {"provenance": provenance}
         if key in pairs or row["kernel"] == kernels[0]:
             rows.append(row)
-    columns = [*KEYS, *measured("spearman", "coverage")]
+    columns = [*_KEYS, *measure_columns("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "n", "provenance", "reason"]
-    printed = of_our_tasks(published.assign(kernel=kernels[0]), looks)
-    return beside_paper(rows, printed, KEYS, columns)
+    printed = of_our_tasks(published.assign(kernel=kernels[0]), styles)
+    return merge_published(rows, printed, _KEYS, columns)

@@ -15,27 +15,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.experiments.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
+from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
 
 PAPER = "paper_"
-CORRELATIONS = ("spearman", "pearson", "kendall", "spearman_low", "spearman_high")
+_CORRELATIONS = ("spearman", "pearson", "kendall", "spearman_low", "spearman_high")
 """From -1 on: one is added for CV*, so that their scale starts at 0."""
-ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
-STAR = "p_"
+_ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
+_STAR = "p_"
 MEASURED = ("correlations", "errors")
-KINDS = (*MEASURED, "coverages", "counts", "stars")
-VERDICTS = [EQUAL, INSIDE, OUTSIDE, MISSING]
+_KINDS = (*MEASURED, "coverages", "counts", "stars")
+AGREEMENTS = [EQUAL, INSIDE, OUTSIDE, ABSENT]
 CELLS = [
     *("paper", "table", "item", "measure", "published", "ours", "ours_low", "ours_high"),
     *("agreement", "cv", "provenance", "reason"),
 ]
-NEAR = (0.01, 0.05)
+_NEAR = (0.01, 0.05)
 """Differences of correlations, below which cells are counted."""
-TABLES = [
-    *("paper", "table", "measure", "cells", *VERDICTS, "compared", "median_difference"),
-    *(*(f"below_{bound}" for bound in NEAR), "mean_cv", "pearson", "provenance", "reason"),
+_COLUMNS = [
+    *("paper", "table", "measure", "cells", *AGREEMENTS, "compared", "median_difference"),
+    *(*(f"below_{bound}" for bound in _NEAR), "mean_cv", "pearson", "provenance", "reason"),
 ]
-C4 = np.sqrt(2 / np.pi)
+_C4 = np.sqrt(2 / np.pi)
 """Expected standard deviation of two normal numbers, by the n - 1 formula, beside the true one."""
 
 
@@ -66,11 +66,11 @@ def _beside(row: Mapping[Any, Any], measure: str) -> dict[str, Any]:
     found = {name: row.get(column) for name, column in columns.items()}
     ours = {name: np.nan if of in (None, "") else float(of) for name, of in found.items()}
     printed = row[PAPER + measure]
-    verdict = compare(ours["ours"], printed, ours["ours_low"], ours["ours_high"])
-    told = "reason" if verdict == MISSING else "provenance"
+    verdict = agreement_with_paper(ours["ours"], printed, ours["ours_low"], ours["ours_high"])
+    told = "reason" if verdict == ABSENT else "provenance"
     cell = {"measure": measure, "published": printed, **ours, "agreement": verdict, "cv": np.nan}
-    if kind_of(measure) != "stars":  # a star is a label: it has no scale
-        cell["cv"] = variation(ours["ours"], float(printed), int(measure in CORRELATIONS))
+    if kind_of_measure(measure) != "stars":  # a star is a label: it has no scale
+        cell["cv"] = variation(ours["ours"], float(printed), int(measure in _CORRELATIONS))
     return {**cell, "provenance": "", "reason": "", told: row.get(told, "")}
 
 
@@ -85,29 +85,29 @@ def variation(ours: float, published: float, shift: float = 0) -> float:
     mean = abs(pair.mean())
     if np.isnan(ours) or mean == 0:
         return float("nan")
-    return float((1 + 1 / 8) * 100 * pair.std(ddof=1) / C4 / mean)
+    return float((1 + 1 / 8) * 100 * pair.std(ddof=1) / _C4 / mean)
 
 
-def kind_of(measure: str) -> str:
-    """Which of `KINDS` a measure is."""
-    kinds = {"coverage": "coverages", **dict.fromkeys(CORRELATIONS, "correlations")}
-    kinds |= dict.fromkeys(ERRORS, "errors")
-    return "stars" if measure.startswith(STAR) else kinds.get(measure, "counts")
+def kind_of_measure(measure: str) -> str:
+    """Which of `_KINDS` a measure is."""
+    kinds = {"coverage": "coverages", **dict.fromkeys(_CORRELATIONS, "correlations")}
+    kinds |= dict.fromkeys(_ERRORS, "errors")
+    return "stars" if measure.startswith(_STAR) else kinds.get(measure, "counts")
 
 
 def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
-    """A row a table and measure, and of all tables one for each of `KINDS` and one for what is
-    `MEASURED`, as `TABLES`: the number of cells by agreement; how many have a number of ours; of
+    """A row a table and measure, and of all tables one for each of `_KINDS` and one for what is
+    `MEASURED`, as `_COLUMNS`: the number of cells by agreement; how many have a number of ours; of
     these, the median absolute difference, the mean CV*, and Pearson's r of the published and our
     values (NaN for fewer than three). What has a unit is not taken over several measures.
     """
-    whole = cells.assign(paper="all", table="all", measure=cells["measure"].map(kind_of))
+    whole = cells.assign(paper="all", table="all", measure=cells["measure"].map(kind_of_measure))
     measured = whole[whole["measure"].isin(MEASURED)].assign(measure="measured")
-    whole = pd.concat([measured, *(whole[whole["measure"] == kind] for kind in KINDS)])
+    whole = pd.concat([measured, *(whole[whole["measure"] == kind] for kind in _KINDS)])
     rows = []
     for key, group in pd.concat([cells, whole]).groupby(["paper", "table", "measure"], sort=False):
         row: dict[str, Any] = dict(zip(("paper", "table", "measure"), key, strict=True))
-        row |= {word: int((group["agreement"] == word).sum()) for word in VERDICTS}
+        row |= {word: int((group["agreement"] == word).sum()) for word in AGREEMENTS}
         row["provenance"] = "shipped" if (group["provenance"] == "shipped").any() else "computed"
         row["reason"] = ""
         if group["ours"].isna().all():
@@ -115,13 +115,13 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
         pair = group[["ours", "published"]].to_numpy(float)
         pair = pair[np.isfinite(pair).all(axis=1)]
         row |= {"cells": len(group), "compared": len(pair), "mean_cv": group["cv"].mean()}
-        correlation = row["measure"] in (*CORRELATIONS, "correlations")
+        correlation = row["measure"] in (*_CORRELATIONS, "correlations")
         gaps = np.abs(pair[:, 0] - pair[:, 1])
         if len(pair) and (correlation or row["table"] != "all"):
             row["median_difference"] = np.median(gaps)
         if correlation:
-            row |= {f"below_{bound}": int((gaps < bound).sum()) for bound in NEAR}
+            row |= {f"below_{bound}": int((gaps < bound).sum()) for bound in _NEAR}
         if len(pair) >= 3 and np.ptp(pair, axis=0).min() > 0 and row["table"] != "all":
             row["pearson"] = np.corrcoef(pair.T)[0, 1]
         rows.append(row)
-    return pd.DataFrame(rows, columns=TABLES)
+    return pd.DataFrame(rows, columns=_COLUMNS)

@@ -22,13 +22,13 @@ from refless.evaluation.evaluate import LEAST_COVERAGE, lead
 from refless.statistics import Estimate
 from refless.statistics.bootstrap import unpacked
 
-COLUMNS = [
+_COLUMNS = [
     *("paper", "claim", "where", "ours", "ours_low", "ours_high", "bound", "holds"),
     *("provenance", "reason"),
 ]
-SIDES = {"above": 1, "below": -1}
+_SIDES = {"above": 1, "below": -1}
 
-Row = dict[Any, Any]
+_Row = dict[Any, Any]
 
 
 class Undecidable(Exception):
@@ -45,7 +45,7 @@ def claims_table(
     tables: Mapping[str, pd.DataFrame],
     names: Mapping[str, str],
 ) -> pd.DataFrame:
-    """A row a claim, as `COLUMNS`.
+    """A row a claim, as `_COLUMNS`.
 
     tables : by name, by `refless.report.tables.read_table`
     names : what a claim calls a data set, such as the paper's name of it -> its name here
@@ -62,21 +62,21 @@ def claims_table(
         sources = {row["provenance"] for rows_of in used for row in rows_of}
         cells["where"] = f"{claim['column']}: {_description(claim, used)}"
         cells["provenance"] = "shipped" if "shipped" in sources else "computed"
-        cells["holds"] = verdict(estimate, claim["side"], cells["bound"])
+        cells["holds"] = claim_holds(estimate, claim["side"], cells["bound"])
         rows.append({**cells, **estimate.columns("ours")})
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def _estimate(
     claim: Mapping[str, Any], table: pd.DataFrame, names: Mapping[str, str]
-) -> tuple[list[list[Row]], Estimate]:
+) -> tuple[list[list[_Row]], Estimate]:
     """The rows that decide a claim, and its number. Raises Undecidable: there is none."""
     if "than" in claim:
         setting = {name: value for name, value in claim.items() if name != "than"}
         other = {**setting, "row": claim["row"] | claim["than"]}
         used, gap = _estimate(setting, table, names)
         return used, gap - _estimate(other, table, names)[1]
-    column, sign = claim["column"], SIDES[claim["side"]]
+    column, sign = claim["column"], _SIDES[claim["side"]]
     candidates = _matching(table, claim["row"], column, names)
     best = max(candidates, key=lambda row: sign * row[column])
     tests, estimate = len(candidates), _of_row(best, column)
@@ -98,7 +98,7 @@ def _estimate(
 
 def _matching(
     table: pd.DataFrame, values: Mapping[str, Any], column: str, names: Mapping[str, str]
-) -> list[Row]:
+) -> list[_Row]:
     """The rows with these values that have a number, and of several those that cover enough texts.
     Raises Undecidable: there is none."""
     for name, value in values.items():
@@ -114,7 +114,7 @@ def _matching(
     return table.to_dict("records")
 
 
-def _of_row(row: Row, column: str) -> Estimate:
+def _of_row(row: _Row, column: str) -> Estimate:
     low, high = (float(row.get(f"{column}_{end}", np.nan)) for end in ("low", "high"))
     draws = row.get(f"{column}_draws")
     return Estimate(float(row[column]), low, high, unpacked(draws) if draws else None)
@@ -134,7 +134,7 @@ def _corrected(estimate: Estimate, tests: int) -> Estimate:
     return Estimate.of(estimate.value, estimate.draws, tests)
 
 
-def _description(claim: Mapping[str, Any], used: list[list[Row]]) -> str:
+def _description(claim: Mapping[str, Any], used: list[list[_Row]]) -> str:
     """The values that name the row, and those in which others differ."""
     row, *others = (
         {
@@ -151,7 +151,7 @@ def _description(claim: Mapping[str, Any], used: list[list[Row]]) -> str:
     return " less ".join(words)
 
 
-def verdict(estimate: Estimate, side: str, bound: float = 0.0) -> str:
+def claim_holds(estimate: Estimate, side: str, bound: float = 0.0) -> str:
     """``yes``: the interval lies on the side of the bound; ``no``: on the other; ``undecided``."""
-    low, high = sorted(SIDES[side] * (end - bound) for end in (estimate.low, estimate.high))
+    low, high = sorted(_SIDES[side] * (end - bound) for end in (estimate.low, estimate.high))
     return "yes" if low > 0 else "no" if high < 0 else "undecided"

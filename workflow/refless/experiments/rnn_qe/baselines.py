@@ -1,8 +1,8 @@
-"""What stands beside RNN-QE: the paper's metrics, and three models that are not in the paper.
+"""The paper's metrics, and three models that RNN-QE is compared with and the paper has not.
 
 Stage: prediction. In: rated outputs, delexicalised, and the folds of RNN-QE. Out: one row a rated
-output, without text: `COLUMNS`, and the predictions ``<experiment>:<model>`` of its test parts, NaN
-where a model has none; the learning curve of BLEU Neighbors.
+output, without text: `OUTPUT_COLUMNS`, and the predictions ``<evaluation>:<model>`` of its test
+parts, NaN where a model has none; the learning curve of BLEU Neighbors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,29 +15,28 @@ import pandas as pd
 from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
 from refless.models.baselines import Lookup, RidgeTfidf
-from refless.models.neighbor_means import enough_evidence, neighbor_means
+from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.models.rnn_qe import data
 from refless.models.rnn_qe.meaning import unordered
-from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, SETUPS, TESTED
+from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, EVALUATIONS, SETUPS
 from refless.models.rnn_qe.scale import half_points
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.store import sealed
 
 Array = np.ndarray
-Splits = Sequence[data.Split]
 
-METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
-COLUMNS = ["id", "domain", "system", "mr_number", "rating", *METRICS.values(), *CROSS]
+PAPER_METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
+OUTPUT_COLUMNS = ["id", "domain", "system", "mr_number", "rating", *PAPER_METRICS.values(), *CROSS]
 CURVE_COLUMNS = ["model", "size", "subset", "pearson", "spearman"]
 SCALE = np.arange(1, 6.25, 0.5)
-MODELS = ("lookup", "ridge", "bleu_neighbors")
+ADDED_MODELS = ("lookup", "ridge", "bleu_neighbors")
 """The mean training rating of the same output, ridge regression on character n-grams, and BLEU
 Neighbors."""
 CONSTANT = 4.5
-"""The paper's constant, and what stands for a missing prediction."""
+"""The paper's constant, which also replaces a missing prediction."""
 KERNEL = "bleu.char"
-TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-MIN_NEIGHBORS = 5
+_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_MIN_NEIGHBORS = 5
 
 
 def to_scale(prediction: Array) -> Array:
@@ -47,42 +46,44 @@ def to_scale(prediction: Array) -> Array:
 
 def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
     """Pearson's r and Spearman's rho of half points."""
-    found = scale_statistics(prediction, truth, SCALE, np.ones((1, len(truth))))
-    return float(found["pearson"][0]), float(found["spearman"][0])
+    values = scale_statistics(prediction, truth, SCALE, np.ones((1, len(truth))))
+    return float(values["pearson"][0]), float(values["spearman"][0])
 
 
 # ---- models --------------------------------------------------------------------------------------
 
 
-def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: data.Split) -> Array:
-    """What one of `MODELS` says of the test part of a split, NaN where it has nothing. Outputs of
-    one MR are together where ridge regression chooses its penalty."""
+def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: data.OutputSplit) -> Array:
+    """Estimates of the test part of a split by one of `ADDED_MODELS`, NaN where it has none.
+    Outputs of one MR are together where ridge regression chooses its penalty."""
     rating = rated["median_quality"].to_numpy()
     if model == "bleu_neighbors":
         return _bleu_neighbors(rating, matrix, split)
     words = rated["words"].to_numpy(object)
     groups = pd.factorize(rated["mr_key"])[0][split.train].tolist()
-    fresh = Lookup() if model == "lookup" else RidgeTfidf(alphas=(0.3, 1.0, 3.0, 10.0))
-    fitted = fresh.fit(words[split.train].tolist(), rating[split.train], groups=groups)
-    return fitted.predict(words[split.test].tolist())
+    estimator = Lookup() if model == "lookup" else RidgeTfidf(alphas=(0.3, 1.0, 3.0, 10.0))
+    estimator.fit(words[split.train].tolist(), rating[split.train], groups=groups)
+    return estimator.predict(words[split.test].tolist())
 
 
-def _bleu_neighbors(rating: Array, matrix: Array, split: data.Split) -> Array:
-    """Of `TAUS`, the one that is best on the validation part, by what picks RNN-QE's pass."""
+def _bleu_neighbors(rating: Array, matrix: Array, split: data.OutputSplit) -> Array:
+    """With the tau of `_TAUS` that is best on the validation part, by what picks RNN-QE's epoch."""
 
-    def predict(near: Array, tau: float) -> Array:
-        means, counts = neighbor_means(near, rating[split.train], tau)
-        return enough_evidence(means, counts, len(split.train), MIN_NEIGHBORS, 1.0)
+    def predict(similarity: Array, tau: float) -> Array:
+        means, counts = neighbor_means(similarity, rating[split.train], tau)
+        return apply_thresholds(means, counts, len(split.train), _MIN_NEIGHBORS, 1.0)
 
-    def worth(tau: float) -> float:
-        found = sum(correlations(to_scale(predict(validation, tau)), rating[split.dev]))
-        return -np.inf if np.isnan(found) else found
+    def validation_score(tau: float) -> float:
+        score = sum(correlations(to_scale(predict(validation, tau)), rating[split.dev]))
+        return -np.inf if np.isnan(score) else score
 
     validation, test = (matrix[np.ix_(rows, split.train)] for rows in (split.dev, split.test))
-    return predict(test, max(TAUS, key=worth))
+    return predict(test, max(_TAUS, key=validation_score))
 
 
-def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Splits) -> Array:
+def predicted(
+    model: str, rated: pd.DataFrame, matrix: Array, splits: Sequence[data.OutputSplit]
+) -> Array:
     """`estimated` of each split, NaN elsewhere."""
     values = np.full(len(rated), np.nan)
     for split in splits:
@@ -94,7 +95,8 @@ def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Splits) ->
 
 
 def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> pd.DataFrame:
-    """`COLUMNS` and the predictions of `MODELS`, one row a rated output, which has `METRICS`.
+    """`OUTPUT_COLUMNS` and the predictions of `ADDED_MODELS`, one row a rated output; ``rated`` has
+    `PAPER_METRICS`.
 
     ``mr_number`` is that of its MR, values as slots, in any order; ``cross_domain`` and
     ``cross_system`` are its part (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5,
@@ -102,34 +104,43 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> 
     """
     numbers = pd.factorize(rated["mr"].str.split().map(unordered))[0]
     table = rated.assign(mr_number=numbers, rating=rated["median_quality"])
-    splits = {tested: data.splits_of(rated, tested, settings) for tested in TESTED}
+    splits = {name: data.splits_of(rated, name, settings) for name in EVALUATIONS}
     for name in CROSS:
         table[name] = ""
         for part in ("train", "dev", "test"):
             table.loc[getattr(splits[f"{name}_1"][0], part), name] = part
-    found = {
-        f"{tested}:{model}": predicted(model, rated, matrix, own)
-        for tested, own in splits.items()
-        for model in MODELS
+    estimates = {
+        f"{evaluation}:{model}": predicted(model, rated, matrix, parts)
+        for evaluation, parts in splits.items()
+        for model in ADDED_MODELS
     }
-    table = table[COLUMNS].astype(dict.fromkeys(METRICS.values(), np.float64))
-    return pd.concat([table, pd.DataFrame(found)], axis=1)
+    table = table[OUTPUT_COLUMNS].astype(dict.fromkeys(PAPER_METRICS.values(), np.float64))
+    return pd.concat([table, pd.DataFrame(estimates)], axis=1)
 
 
-def learning_curve(
-    rated: pd.DataFrame, matrix: Array, splits: Splits, sizes: Iterable[int], seed: int
+def neighbors_curve(
+    rated: pd.DataFrame,
+    matrix: Array,
+    splits: Sequence[data.OutputSplit],
+    sizes: Iterable[int],
+    seed: int,
 ) -> pd.DataFrame:
     """BLEU Neighbors with fewer rated outputs to learn from, `CURVE_COLUMNS`: each fold's training
     part is cut to random subsets, and the test parts of all folds count together. The last size is
     the whole training part, once."""
     whole = min(len(split.train) for split in splits)
-    drawn = [(n, subset) for n in sizes if n < whole for subset in range(CURVE_SUBSETS)]
-    cut = {(n, subset): data.smaller(splits, n, subset, seed) for n, subset in drawn}
+    splits_by_point = {
+        (size, subset): data.smaller(splits, size, subset, seed)
+        for size in sizes
+        if size < whole
+        for subset in range(CURVE_SUBSETS)
+    }
+    splits_by_point[whole, 0] = list(splits)
     rows = []
-    for of, kept in {**cut, (whole, 0): splits}.items():
-        given = to_scale(predicted("bleu_neighbors", rated, matrix, kept))
-        found = correlations(given, rated["median_quality"].to_numpy())
-        rows.append(("bleu_neighbors", *of, *found))
+    for (size, subset), parts in splits_by_point.items():
+        prediction = to_scale(predicted("bleu_neighbors", rated, matrix, parts))
+        pearson, spearman = correlations(prediction, rated["median_quality"].to_numpy())
+        rows.append(("bleu_neighbors", size, subset, pearson, spearman))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
@@ -141,12 +152,16 @@ def write_outputs(
     settings: Mapping[str, Any],
     threads: int | None = None,
 ) -> None:
-    """Write `outputs` and `learning_curve` of the folders of `read_rated`; in the record's facts,
+    """Write `outputs` and `neighbors_curve` of the folders of `read_rated`; in the record's facts,
     ``instances`` has the training instances of each fold, by set-up. Raises FormatError: the
     outputs have no metrics; as `read_rated`."""
-    texts, made = read_rated(rated, references, METRICS.values()), data.DataSettings(**settings)
-    words, folds = texts.rated["words"].tolist(), data.cross_validation(texts.rated, made.seed)
+    texts = read_rated(rated, references, PAPER_METRICS.values())
+    of_data = data.DataSettings(**settings)
+    words, folds = texts.rated["words"].tolist(), data.cross_validation(texts.rated, of_data.seed)
     matrix = kernel(KERNEL, words, words, threads=threads)
-    sizes = {str(setup): [data.size(texts, one, setup) for one in folds] for setup in SETUPS}
-    sealed.write(path, outputs(texts.rated, matrix, made), {"instances": sizes})
-    sealed.write(curve, learning_curve(texts.rated, matrix, folds, CURVE_SIZES, made.seed))
+    instances = {
+        str(setup): [data.number_of_instances(texts, split, setup) for split in folds]
+        for setup in SETUPS
+    }
+    sealed.write(path, outputs(texts.rated, matrix, of_data), {"instances": instances})
+    sealed.write(curve, neighbors_curve(texts.rated, matrix, folds, CURVE_SIZES, of_data.seed))

@@ -16,15 +16,15 @@ import pandas as pd
 
 from refless.experiments.published import beside_published, read_published
 from refless.experiments.rnn_qe.baselines import (
+    ADDED_MODELS,
     CONSTANT,
     CURVE_COLUMNS,
-    METRICS,
-    MODELS,
+    PAPER_METRICS,
     SCALE,
     correlations,
     to_scale,
 )
-from refless.models.rnn_qe.names import CROSS, FOLDS, NAMES, SETUPS, SHORT, TESTED
+from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, RUNS, SETUPS, SHORT
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
@@ -32,15 +32,15 @@ from refless.store import sealed
 
 Array = np.ndarray
 
-CORRELATIONS = ("pearson", "spearman")
-VALUES = (*CORRELATIONS, "mae", "rmse")
+_CORRELATIONS = ("pearson", "spearman")
+_MEASURES = (*_CORRELATIONS, "mae", "rmse")
 ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
 """Columns that stand in the tables' records."""
 PARTS = ("train", "dev", "test")
 """Of the in-set of tables 4 and 5."""
 WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
-WITH_REFERENCES = {*METRICS, "5", "6"}
+WITH_REFERENCES = {*PAPER_METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
 _TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in training"
 DIFFERENT_SIZES = {
@@ -79,7 +79,9 @@ def gather(
     return Gathered(sealed.read(outputs) if outputs else None, usable, why)
 
 
-def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, provenance: str) -> pd.DataFrame:
+def outputs_by_system(
+    outputs: pd.DataFrame | None, published: pd.DataFrame, provenance: str
+) -> pd.DataFrame:
     """Rated outputs by system and data set, with totals: the rows and columns of the paper."""
     paper = published.set_index("system")
     columns = list(map(str, paper))
@@ -94,7 +96,7 @@ def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, provenance: st
     return table.assign(provenance=provenance)
 
 
-def table2(
+def training_instances(
     instances: Mapping[str, Sequence[int]], published: pd.DataFrame, provenance: str
 ) -> pd.DataFrame:
     """Training instances by set-up, the mean of the folds, and why they are not the paper's."""
@@ -111,7 +113,7 @@ def table2(
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
 
 
-class Row(NamedTuple):
+class RowPredictions(NamedTuple):
     """Predictions of the same outputs on the scale, (seeds, n); no seed where there are none."""
 
     seeds: Array
@@ -119,32 +121,32 @@ class Row(NamedTuple):
     reason: str = ""
 
 
-Rows = dict[tuple[str, str], Row]
+TablePredictions = dict[tuple[str, str], RowPredictions]
 """By set-up and schedule."""
 
 
-def rows_of(data: str, tested: pd.DataFrame, given: Gathered, provenance: str) -> Rows:
-    """The rows of one of `TESTED`, in the table's order; ``tested`` are the outputs of its test
-    part."""
+def rows_of(data: str, tested: pd.DataFrame, given: Gathered, provenance: str) -> TablePredictions:
+    """The rows of one of `EVALUATIONS`, in the table's order; ``tested`` are the outputs of its
+    test part."""
     flat = np.full((1, len(tested)), CONSTANT)
-    rows: Rows = {("constant", ""): Row(flat, provenance)}
-    for metric, column in METRICS.items():
+    rows: TablePredictions = {("constant", ""): RowPredictions(flat, provenance)}
+    for metric, column in PAPER_METRICS.items():
         values = tested[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
         # half points, cut to the one below; values on the border of two halves fall as
         # floating-point division by 0.1 has them, as in the authors' code
-        rows[metric, ""] = Row(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
-    own = [(of.setup, of.schedule, name) for name, of in NAMES.items() if of.tested == data]
+        rows[metric, ""] = RowPredictions(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
+    own = [(of.setup, of.schedule, name) for name, of in RUNS.items() if of.evaluation == data]
     for setup, schedule, name in sorted(own):
         if file := given.predictions.get(name):
             seeds = _by_seed(file.content, tested["id"])
-            rows[str(setup), schedule] = Row(
+            rows[str(setup), schedule] = RowPredictions(
                 seeds, file.metadata["provenance"] if len(seeds) else ""
             )
         elif schedule == SHORT:
-            rows[str(setup), schedule] = Row(flat[:0], "", given.untrained.get(name, ""))
-    for model in MODELS:
+            rows[str(setup), schedule] = RowPredictions(flat[:0], "", given.untrained.get(name, ""))
+    for model in ADDED_MODELS:
         values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
-        rows[model, ""] = Row(values[None], provenance)
+        rows[model, ""] = RowPredictions(values[None], provenance)
     return rows
 
 
@@ -155,10 +157,10 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
     return table.reindex(columns=ids).dropna().to_numpy(np.float64)
 
 
-RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
+_RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
 
 
-def measured(
+def seed_averages(
     seeds: Array, truth: Array, weights: Array, scale: float | Array = 1
 ) -> dict[str, Any]:
     """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
@@ -166,11 +168,11 @@ def measured(
     ``scale`` times as far as those of fixed predictions."""
     each = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
     found: dict[str, Any] = {}
-    for name in VALUES:
+    for name in _MEASURES:
         values = np.array([one[name] for one in each])
         mean = values.mean(axis=0)
         estimate = Estimate.of(mean[0], mean[1:])
-        found |= estimate.with_spread(scale, *RANGES[name]).columns(name)
+        found |= estimate.with_spread(scale, *_RANGES[name]).columns(name)
         if name == "pearson":
             found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
     return found
@@ -194,11 +196,13 @@ def _unit(rows: Array) -> Array:
         return np.asarray(centred / np.linalg.norm(centred, axis=1, keepdims=True))
 
 
-def _p_values(key: tuple[str, str], rows: Rows, first: Rows, truth: Array) -> dict[str, float]:
+def _p_values(
+    key: tuple[str, str], rows: TablePredictions, first: TablePredictions, truth: Array
+) -> dict[str, float]:
     """Against set-up 1 by the same schedule, against the metrics (the largest of four, one-sided)
     and against the same row of configuration 1."""
     setup, schedule = key
-    if setup in ("constant", *METRICS):
+    if setup in ("constant", *PAPER_METRICS):
         return {}
     seeds = rows[key].seeds
     against = {"p_setup1": rows.get(("1", schedule or SHORT)), "p_configuration1": first.get(key)}
@@ -207,7 +211,9 @@ def _p_values(key: tuple[str, str], rows: Rows, first: Rows, truth: Array) -> di
         for column, other in against.items()
         if other is not None and len(other.seeds) and not np.array_equal(other.seeds, seeds)
     }
-    metrics = [williams_p(seeds, rows[name, ""].seeds, truth, greater=True) for name in METRICS]
+    metrics = [
+        williams_p(seeds, rows[name, ""].seeds, truth, greater=True) for name in PAPER_METRICS
+    ]
     return found | {"p_metrics": max(metrics)}
 
 
@@ -225,8 +231,8 @@ def _cells(
     weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
     shares = training_shares(outputs.content, len(truth))
     cells = []
-    first: Rows = {}
-    for data in (name for name in TESTED if name.startswith(experiment)):
+    first: TablePredictions = {}
+    for data in (name for name in EVALUATIONS if name.startswith(experiment)):
         rows = rows_of(data, tested, given, outputs.metadata["provenance"])
         first = first or rows
         for key, row in rows.items():
@@ -235,26 +241,26 @@ def _cells(
             cell |= {"configuration": data.rpartition("_")[2]}
             cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
             cell |= {"seeds": len(row.seeds), "provenance": row.provenance, "reason": row.reason}
-            learned = setup in MODELS
+            learned = setup in ADDED_MODELS
             cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
             if len(row.seeds):
                 share = shares[data] if learned else None
                 scale = spread_scale(int(mr.max()) + 1, share, **bootstrap)
-                cell |= measured(row.seeds, truth, weights, scale)
+                cell |= seed_averages(row.seeds, truth, weights, scale)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
             new = np.isnan(tested[f"{data}:lookup"].to_numpy(np.float64))
             if setup == "1" and experiment == "cross_validation" and len(row.seeds) and new.any():
-                values = measured(row.seeds[:, new], truth[new], weights[:, new])
+                values = seed_averages(row.seeds[:, new], truth[new], weights[:, new])
                 names = {"setup": WITHOUT_LOOKUP, "n": int(new.sum())}
                 cells.append({**cell, **values, **names, "p_metrics": math.nan})
     return cells
 
 
 def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
-    """Of each of `TESTED`, the training examples of the models beside RNN-QE over the outputs that
-    are tested: three of five parts; of tables 4 and 5, by configuration."""
-    shares = {"cross_validation": 3 / FOLDS}
+    """Of each of `EVALUATIONS`, the training examples of `ADDED_MODELS` over the outputs that are
+    tested: three of five parts; of tables 4 and 5, by configuration."""
+    shares = {"cross_validation": 3 / CV_FOLDS}
     for name in CROSS:
         part = outputs[name]
         inside, outside = int((part == "train").sum()), int((~part.isin(PARTS)).sum())
@@ -275,15 +281,15 @@ def results(
         cells = published[keys].assign(schedule=schedule, provenance="", reason="")
     else:
         cells = pd.DataFrame(_cells(experiment, given, given.outputs, bootstrap))
-    table = beside_published(cells, published, keys, VALUES)
+    table = beside_published(cells, published, keys, _MEASURES)
     # what is trained by the paper's own schedule comes first, and stands for the paper's row
-    table.loc[table.duplicated(keys), [f"paper_{name}" for name in VALUES]] = ""
+    table.loc[table.duplicated(keys), [f"paper_{name}" for name in _MEASURES]] = ""
     shown = [*keys, "schedule", "pearson", "pearson_low", "pearson_high", "pearson_sd"]
     shown += ["paper_pearson", "spearman", "spearman_low", "spearman_high", "paper_spearman"]
     shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
     shown += ["interval_for", "provenance", "reason"]
-    draws = [] if crossed else [f"{name}_draws" for name in VALUES]
+    draws = [] if crossed else [f"{name}_draws" for name in _MEASURES]
     table = table.reindex(columns=[*shown, *draws, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
@@ -304,8 +310,8 @@ def tabulate(
     outputs = given.outputs or nothing
     provenance = outputs.metadata["provenance"]
     if name == "rnn_qe_table1":
-        return table1(outputs.content, printed, provenance)
-    return table2(outputs.metadata["instances"], printed, provenance)
+        return outputs_by_system(outputs.content, printed, provenance)
+    return training_instances(outputs.metadata["instances"], printed, provenance)
 
 
 # ---- learning curves -----------------------------------------------------------------------------
@@ -320,22 +326,22 @@ def trained_curve(
     truth, rows = outputs.set_index("id")["rating"], []
     for name, file in predictions.items():
         test = file.content[file.content["part"] == "test"]
-        for subset, own in test.groupby(test["fold"] // FOLDS):
+        for subset, own in test.groupby(test["fold"] // CV_FOLDS):
             seeds = [
                 correlations(one["prediction"].to_numpy(), truth[one["id"]].to_numpy())
                 for _, one in own.groupby("seed")
             ]
-            rows.append(("rnn_qe", NAMES[name].size or whole, subset, *np.mean(seeds, axis=0)))
+            rows.append(("rnn_qe", RUNS[name].size or whole, subset, *np.mean(seeds, axis=0)))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
 def data_size(curve: pd.DataFrame | None, given: Gathered) -> pd.DataFrame:
     """What the figure draws: mean and standard deviation over subsets, by model and size. Empty
     without the ``curve`` of BLEU Neighbors or without outputs."""
-    columns = ["model", "size", *CORRELATIONS, *(f"{name}_sd" for name in CORRELATIONS)]
+    columns = ["model", "size", *_CORRELATIONS, *(f"{name}_sd" for name in _CORRELATIONS)]
     if curve is None or given.outputs is None:
         return pd.DataFrame(columns=columns)
     trained = trained_curve(given.outputs.content, given.predictions, int(curve["size"].max()))
     every = pd.concat([part for part in (curve, trained) if len(part)])
-    found = every.groupby(["model", "size"])[[*CORRELATIONS]]
+    found = every.groupby(["model", "size"])[[*_CORRELATIONS]]
     return found.mean().join(found.std(ddof=0).add_suffix("_sd")).reset_index()[columns]

@@ -1,4 +1,4 @@
-"""Instances as numbers, and the batches that a pass is made of.
+"""Instances as numbers, and the batches that an epoch is made of.
 
 Stage: prediction (RNN-QE, training). In: a table of instances. Out: `Encoded`, batches of rows.
 """
@@ -16,27 +16,53 @@ UNKNOWN = 0
 
 
 def vocabulary(sequences: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Numbers of the tokens, from 1, in alphabetical order."""
-    words = sorted({word for words in sequences for word in words})
-    return {word: number for number, word in enumerate(words, start=1)}
+    """Numbers of the tokens, from 1, in alphabetical order.
+
+    >>> vocabulary([["near", "a", "park"], ["a", "pub"]])
+    {'a': 1, 'near': 2, 'park': 3, 'pub': 4}
+    """
+    tokens = sorted({token for sequence in sequences for token in sequence})
+    return {token: number for number, token in enumerate(tokens, start=1)}
 
 
-def numbered(sequences: Iterable[Sequence[Any]], words: Mapping[Any, int]) -> list[Array]:
-    """Tokens as numbers, `UNKNOWN` where not in the vocabulary; int64 (tokens,) each."""
-    return [np.array([words.get(word, UNKNOWN) for word in one], np.int64) for one in sequences]
+def token_numbers(sequences: Iterable[Sequence[Any]], vocabulary: Mapping[Any, int]) -> list[Array]:
+    """Tokens as numbers, `UNKNOWN` where not in the vocabulary; int64 (tokens,) each.
+
+    >>> token_numbers([["a", "pub", "nearby"]], {"a": 1, "pub": 2})
+    [array([1, 2, 0])]
+    """
+    return [
+        np.array([vocabulary.get(token, UNKNOWN) for token in sequence], np.int64)
+        for sequence in sequences
+    ]
 
 
 class Encoded:
-    """Instances (`refless.models.rnn_qe.data.COLUMNS`) as numbers, with the vocabularies of their
-    training rows."""
+    """Instances as numbers, with the vocabularies of their training rows.
+
+    Parameters
+    ----------
+    table : DataFrame
+        With the columns `refless.models.rnn_qe.data.INSTANCE_COLUMNS`.
+
+    Attributes
+    ----------
+    id, part, rating : ndarray of shape (rows,)
+        Columns of the table.
+    mr, text : list of int64 ndarray of shape (tokens,)
+        Numbers of the tokens of each row.
+    mr_words, text_words : dict
+        Vocabularies, token -> number.
+    """
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.id, self.part = table["id"].to_numpy(object), table["part"].to_numpy(object)
         self.rating = table["rating"].to_numpy(np.float64)
-        mr, text = ([words.split() for words in table[name]] for name in ("mr", "text"))
-        rows = self.rows("train", "pretrain")
-        self.mr_words, self.text_words = (vocabulary(own[r] for r in rows) for own in (mr, text))
-        self.mr, self.text = numbered(mr, self.mr_words), numbered(text, self.text_words)
+        mr, text = ([tokens.split() for tokens in table[name]] for name in ("mr", "text"))
+        training = self.rows("train", "pretrain")
+        self.mr_words = vocabulary(mr[row] for row in training)
+        self.text_words = vocabulary(text[row] for row in training)
+        self.mr, self.text = token_numbers(mr, self.mr_words), token_numbers(text, self.text_words)
 
     def rows(self, *parts: str) -> Array:
         """Row numbers of some parts, in order."""
@@ -48,7 +74,7 @@ class Encoded:
 
     def batches(self, rows: Array, size: int, generator: np.random.Generator) -> list[Array]:
         """Rows in random batches of about ``size``; see `mixed`."""
-        lengths = np.array([[len(one) for one in own] for own in self.inputs(rows)])
+        lengths = np.array([[len(tokens) for tokens in side] for side in self.inputs(rows)])
         count = max(1, -(-len(rows) // size))
         return [rows[batch] for batch in mixed(lengths, count, generator)]
 
@@ -60,6 +86,6 @@ def mixed(lengths: Array, batches: int, generator: np.random.Generator) -> list[
     shuffled = generator.permutation(count)
     order = shuffled[np.lexsort(-lengths[:, shuffled])]
     rounds = -(-count // batches)
-    chosen = generator.permuted(np.tile(np.arange(batches), (rounds, 1)), axis=1).ravel()[:count]
-    by_batch = np.argsort(chosen, kind="stable")
-    return np.split(order[by_batch], np.cumsum(np.bincount(chosen, minlength=batches))[:-1])
+    batch_of = generator.permuted(np.tile(np.arange(batches), (rounds, 1)), axis=1).ravel()[:count]
+    by_batch = np.argsort(batch_of, kind="stable")
+    return np.split(order[by_batch], np.cumsum(np.bincount(batch_of, minlength=batches))[:-1])

@@ -2,7 +2,7 @@
 
 Stage: prediction (data of RNN-QE). In: rated outputs of one data set, human references of others;
 the column ``domain`` of an output names the data set that has its references. Out: for each split
-a table of `COLUMNS`. Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
+a table of `INSTANCE_COLUMNS`. Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 """
 
 import zlib
@@ -14,23 +14,23 @@ import pandas as pd
 
 from refless.errors import SettingError
 from refless.models.rnn_qe.meaning import ACTS, tokens_of
-from refless.models.rnn_qe.names import CROSS, CURVE, CURVE_SUBSETS, FOLDS
+from refless.models.rnn_qe.names import CROSS, CURVE, CURVE_SUBSETS, CV_FOLDS
 from refless.models.rnn_qe.scale import HIGHEST, LOWEST
 
 Array = np.ndarray
-T = TypeVar("T")
+_T = TypeVar("_T")
 
-COLUMNS = ["id", "part", "mr", "text", "rating"]
-"""``id`` is the rated output's, or of a synthetic row ``<why>:<source row>:e<errors>``, why being
+INSTANCE_COLUMNS = ["id", "part", "mr", "text", "rating"]
+"""``id`` is the rated output's, or of a synthetic row ``<origin>:<id>:e<errors>``; the origin is
 ``output``, ``reference`` (of a rated output's MR) or ``source`` (a row of a source set); ``part``
-is ``train`` (rated), ``pretrain`` (synthetic, for the first passes only), ``dev`` or ``test``; MR
+is ``train`` (rated), ``pretrain`` (synthetic, for the first epochs only), ``dev`` or ``test``; MR
 and text are delexicalised tokens, ratings from 1 to 6."""
 RATED_COLUMNS = ["id", "domain", "system", "context", "text", "mr_key", "median_quality"]
 REFERENCE_COLUMNS = ["id", "dataset", "context", "text_nem", "mr_key"]
-ERRORS = 4
+MAX_ERRORS = 4
 IN_SET_TRAIN, IN_SET_DEV = 100, 100
-AFTER_ONE = 4.0  # the most that a text with an error can be worth
-UNTOUCHED = frozenset(["the", "a", "an", *".,:;!?"])
+HIGHEST_WITH_ERROR = 4.0
+SPARED = frozenset(["the", "a", "an", *".,:;!?"])
 ACTIONS = ("duplicate", "duplicate_elsewhere", "insert", "replace", "remove")
 
 
@@ -43,7 +43,7 @@ class DataSettings(NamedTuple):
     system: str
 
 
-class Split(NamedTuple):
+class OutputSplit(NamedTuple):
     """Row numbers of rated outputs by part; ``source`` are those of ``train`` that errors and
     references are made from."""
 
@@ -53,7 +53,7 @@ class Split(NamedTuple):
     source: Array
 
 
-class Texts(NamedTuple):
+class TrainingTexts(NamedTuple):
     """What the splits are made of.
 
     rated : `RATED_COLUMNS`, and the tokens ``mr`` and ``words``, separated by blanks
@@ -64,23 +64,23 @@ class Texts(NamedTuple):
     references: pd.DataFrame
 
 
-def read(meanings: Sequence[str], texts: Sequence[str], kind: str) -> pd.DataFrame:
-    """The columns ``context``, ``text``, and as `delexicalised`."""
+def tokenised(meanings: Sequence[str], texts: Sequence[str], kind: str) -> pd.DataFrame:
+    """The columns ``context``, ``text``, and those of `delexicalised`."""
     return delexicalised(pd.DataFrame({"context": meanings, "text": texts}), "text", kind)
 
 
 def delexicalised(table: pd.DataFrame, column: str, kind: str = ACTS) -> pd.DataFrame:
     """The table with ``mr`` and ``words``, the tokens of its contexts and of its texts in
     ``column``. Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1."""
-    found = tokens_of(table["context"].tolist(), table[column].tolist(), kind)
-    mr, words = ([" ".join(row[side]) for row in found] for side in (0, 1))
-    return table.assign(mr=mr, words=words)
+    pairs = tokens_of(table["context"].tolist(), table[column].tolist(), kind)
+    mr = [" ".join(meaning) for meaning, _ in pairs]
+    return table.assign(mr=mr, words=[" ".join(text) for _, text in pairs])
 
 
 # ---- splits --------------------------------------------------------------------------------------
 
 
-def _shuffled(rated: pd.DataFrame, seed: int) -> list[Array]:
+def _shuffled_groups(rated: pd.DataFrame, seed: int) -> list[Array]:
     """Row numbers of the outputs with the same MR and text, such groups in random order."""
     group = rated.groupby(["mr_key", "text"], sort=False).ngroup().to_numpy()
     order = np.random.default_rng(seed).permutation(int(group.max()) + 1)
@@ -95,21 +95,22 @@ def _cut(groups: Sequence[Array], ends: Sequence[int]) -> list[Array]:
     return np.split(np.concatenate([np.empty(0, np.int64), *groups]), stops)
 
 
-def cross_validation(rated: pd.DataFrame, seed: int) -> list[Split]:
+def cross_validation(rated: pd.DataFrame, seed: int) -> list[OutputSplit]:
     """The five folds of table 3: of five parts, each trains on three, validates on one, tests on
     one. Errors and references are made from the first of the three, as in the code of the authors.
     """
-    ends = [len(rated) * part // FOLDS for part in range(1, FOLDS)]
-    parts, splits = _cut(_shuffled(rated, seed), ends), []
-    for fold in range(FOLDS):
-        one, two, three, dev, test = [*parts[fold:], *parts[:fold]]
-        splits.append(Split(np.concatenate([one, two, three]), dev, test, one))
+    ends = [len(rated) * part // CV_FOLDS for part in range(1, CV_FOLDS)]
+    parts, splits = _cut(_shuffled_groups(rated, seed), ends), []
+    for fold in range(CV_FOLDS):
+        first, second, third, dev, test = [*parts[fold:], *parts[:fold]]
+        train = np.concatenate([first, second, third])
+        splits.append(OutputSplit(train, dev, test, source=first))
     return splits
 
 
 def cross_split(
     rated: pd.DataFrame, experiment: str, configuration: int, settings: DataSettings
-) -> Split:
+) -> OutputSplit:
     """Tables 4 and 5: which rows train, validate and test under one configuration.
 
     Of the in-set, 100 rows may train, 100 validate, and the rest tests. Configuration 1 uses these
@@ -124,75 +125,78 @@ def cross_split(
     inside = (rated[column] == value).to_numpy()
     if inside.sum() <= IN_SET_TRAIN + IN_SET_DEV:
         raise SettingError(f"{inside.sum()} outputs with {column} {value} are too few to test on")
-    groups = _shuffled(rated, settings.seed)
-    own = [rows[inside[rows]] for rows in groups]
-    train, dev, test = _cut(own, [IN_SET_TRAIN, IN_SET_TRAIN + IN_SET_DEV])
-    held = np.concatenate([dev, test])
-    out = [rows[~inside[rows]] for rows in groups if not np.isin(rows, held).any()]
+    groups = _shuffled_groups(rated, settings.seed)
+    in_set = [rows[inside[rows]] for rows in groups]
+    train, dev, test = _cut(in_set, [IN_SET_TRAIN, IN_SET_TRAIN + IN_SET_DEV])
+    held_out = np.concatenate([dev, test])
+    out_of_set = [rows[~inside[rows]] for rows in groups if not np.isin(rows, held_out).any()]
     if configuration == 2:
-        train, dev = _cut(out, [sum(map(len, out)) * 3 // 4])
+        train, dev = _cut(out_of_set, [sum(map(len, out_of_set)) * 3 // 4])
     elif configuration == 3:
-        train = np.concatenate([*out, train])
-    return Split(train, dev, test, train)
+        train = np.concatenate([*out_of_set, train])
+    return OutputSplit(train, dev, test, source=train)
 
 
-def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[Split]:
+def smaller(splits: Sequence[OutputSplit], size: int, subset: int, seed: int) -> list[OutputSplit]:
     """The splits with training parts cut to ``size`` random rows; subsets are numbered from 0.
     Raises SettingError: a training part has fewer rows."""
     fewest = min(len(split.train) for split in splits)
     if size > fewest:
         raise SettingError(f"{size} rated outputs are asked for, and a training part has {fewest}")
     generator = np.random.default_rng([seed, size, subset])
-    kept = [generator.permutation(split.train)[:size] for split in splits]
+    trains = [generator.permutation(split.train)[:size] for split in splits]
     return [
         split._replace(train=train, source=np.intersect1d(split.source, train))
-        for split, train in zip(splits, kept, strict=True)
+        for split, train in zip(splits, trains, strict=True)
     ]
 
 
-def splits_of(rated: pd.DataFrame, tested: str, settings: DataSettings) -> list[Split]:
-    """The splits of `Name.tested`: five folds, of a learning curve for each subset, or the one of
-    tables 4 and 5. Raises SettingError: as `cross_split` and `smaller`."""
-    experiment, _, number = tested.rpartition("_")
+def splits_of(rated: pd.DataFrame, evaluation: str, settings: DataSettings) -> list[OutputSplit]:
+    """The splits of `TrainingRun.evaluation`: five folds, of a learning curve for each subset, or
+    the one of tables 4 and 5. Raises SettingError: as `cross_split` and `smaller`."""
+    experiment, _, number = evaluation.rpartition("_")
     if experiment in CROSS:
         return [cross_split(rated, experiment, int(number), settings)]
     folds = cross_validation(rated, settings.seed)
     if experiment != CURVE:
         return folds
-    subsets = range(CURVE_SUBSETS)
-    return [s for k in subsets for s in smaller(folds, int(number), k, settings.seed)]
+    return [
+        split
+        for subset in range(CURVE_SUBSETS)
+        for split in smaller(folds, int(number), subset, settings.seed)
+    ]
 
 
 # ---- instances -----------------------------------------------------------------------------------
 
 
-def instances(texts: Texts, split: Split, setup: int, seed: int) -> pd.DataFrame:
-    """All rows of one split under one set-up, `COLUMNS`. The errors of a text follow from ``seed``
-    and its id alone, given the training outputs."""
+def instances(texts: TrainingTexts, split: OutputSplit, setup: int, seed: int) -> pd.DataFrame:
+    """All rows of one split under one set-up, `INSTANCE_COLUMNS`. The errors of a text follow from
+    ``seed`` and its id alone, given the training outputs."""
     rated = texts.rated.assign(text=texts.rated["words"], rating=texts.rated["median_quality"])
     parts = [
-        rated.iloc[getattr(split, part)].assign(part=part)[COLUMNS]
+        rated.iloc[getattr(split, part)].assign(part=part)[INSTANCE_COLUMNS]
         for part in ("train", "dev", "test")
     ]
     dictionary = " ".join(parts[0]["text"]).split(" ")
     rows = []
-    for name, mr, words, rating in _distorted(texts, split, setup).itertuples(index=False):
-        start = words.split(" ")
-        for errors in range(ERRORS + 1):
-            row = f"{name}:e{errors}"
-            generator = np.random.default_rng([seed, zlib.crc32(row.encode())])
-            text = " ".join(distort(start, errors, dictionary, generator))
-            rows.append((row, "pretrain", mr, text, lowered(rating, errors)))
-    return pd.concat([*parts, pd.DataFrame(rows, columns=COLUMNS)], ignore_index=True)
+    for id, mr, words, rating in _to_corrupt(texts, split, setup).itertuples(index=False):
+        tokens = words.split(" ")
+        for errors in range(MAX_ERRORS + 1):
+            row_id = f"{id}:e{errors}"
+            generator = np.random.default_rng([seed, zlib.crc32(row_id.encode())])
+            text = " ".join(corrupt(tokens, errors, dictionary, generator))
+            rows.append((row_id, "pretrain", mr, text, penalised_rating(rating, errors)))
+    return pd.concat([*parts, pd.DataFrame(rows, columns=INSTANCE_COLUMNS)], ignore_index=True)
 
 
-def size(texts: Texts, split: Split, setup: int) -> int:
+def number_of_instances(texts: TrainingTexts, split: OutputSplit, setup: int) -> int:
     """How many rows of `instances` are trained on, without making them."""
-    return len(split.train) + len(_distorted(texts, split, setup)) * (ERRORS + 1)
+    return len(split.train) + len(_to_corrupt(texts, split, setup)) * (MAX_ERRORS + 1)
 
 
-def _distorted(texts: Texts, split: Split, setup: int) -> pd.DataFrame:
-    """What errors are put into: id, mr, words, rating of each text.
+def _to_corrupt(texts: TrainingTexts, split: OutputSplit, setup: int) -> pd.DataFrame:
+    """The texts that errors are put into: id, mr, words, rating of each.
 
     Set-ups, each with all of the one before it: 1 nothing; 2 training outputs; 3 human references
     of their MRs; 4 the training parts of the source sets; 5 references of the test items; 6 all
@@ -210,7 +214,9 @@ def _distorted(texts: Texts, split: Split, setup: int) -> pd.DataFrame:
     if setup >= 4:
         added["source"] = references if setup >= 6 else references[references["part"] == "train"]
     columns = ["id", "mr", "words", "rating"]
-    tables = [own.assign(id=f"{why}:" + own["id"])[columns] for why, own in added.items()]
+    tables = [
+        table.assign(id=f"{origin}:" + table["id"])[columns] for origin, table in added.items()
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -220,26 +226,29 @@ def _references_of(
     """The references of the MRs of some outputs, of their own source sets, in the order of all
     ``rated`` MRs; the same sentence of one MR comes once."""
     keys = ["domain", "mr_key"]
-    every = rated[keys].drop_duplicates()
-    wanted = every.merge(chosen[keys].drop_duplicates(), on=keys)
-    found = wanted.merge(references.rename(columns={"dataset": "domain"}), on=keys)
-    return found.drop_duplicates([*keys, "text_nem"])
+    all_mrs = rated[keys].drop_duplicates()
+    chosen_mrs = all_mrs.merge(chosen[keys].drop_duplicates(), on=keys)
+    joined = chosen_mrs.merge(references.rename(columns={"dataset": "domain"}), on=keys)
+    return joined.drop_duplicates([*keys, "text_nem"])
 
 
 # ---- errors (section 3.3) ------------------------------------------------------------------------
 
 
-def lowered(rating: float, errors: int) -> float:
-    """What a rating on 1..6 becomes with some errors: a point less for each, never below 1.
+def penalised_rating(rating: float, errors: int) -> float:
+    """The rating on 1..6 of a text with some errors: a point less for each, never below 1.
 
-    From 5.5 or 6, the first error leads to 4.
+    From 5.5 or 6, the first error leads to 4. Source: Dušek et al. (2017), section 3.3.
+
+    >>> [penalised_rating(6.0, errors) for errors in range(5)]
+    [6.0, 4.0, 3.0, 2.0, 1.0]
     """
     if errors == 0:
         return rating
-    return max(LOWEST, min(AFTER_ONE, rating - 1) - (errors - 1))
+    return max(LOWEST, min(HIGHEST_WITH_ERROR, rating - 1) - (errors - 1))
 
 
-def distort(
+def corrupt(
     words: Sequence[str], errors: int, dictionary: Sequence[str], generator: np.random.Generator
 ) -> list[str]:
     """The tokens of a text, at least one, with errors, each put in after the one before.
@@ -247,26 +256,29 @@ def distort(
     An error falls on any word but an article or a mark, unless there is nothing else, and is one
     of `ACTIONS` with equal chances; the last word left is not removed. A word that is in the
     ``dictionary`` twice is drawn twice as often.
+
+    >>> corrupt(["a", "cheap", "pub"], 1, ["park"], np.random.default_rng(4))
+    ['a', 'cheap']
     """
     result = list(words)
     for _ in range(errors):
-        content = [i for i, word in enumerate(result) if word not in UNTOUCHED]
-        place = _pick(content or range(len(result)), generator)
+        content = [i for i, word in enumerate(result) if word not in SPARED]
+        position = _pick(content or range(len(result)), generator)
         action = ACTIONS[generator.integers(len(ACTIONS) - (len(result) == 1))]
         if action == "remove":
-            del result[place]
+            del result[position]
         elif action == "replace":
-            result[place] = _other(result[place], dictionary, generator)
+            result[position] = _other(result[position], dictionary, generator)
         elif action == "insert":
-            result.insert(place, _pick(dictionary, generator))
+            result.insert(position, _pick(dictionary, generator))
         elif action == "duplicate":
-            result.insert(place, result[place])
+            result.insert(position, result[position])
         else:
-            result.insert(int(generator.integers(len(result) + 1)), result[place])
+            result.insert(int(generator.integers(len(result) + 1)), result[position])
     return result
 
 
-def _pick(values: Sequence[T], generator: np.random.Generator) -> T:
+def _pick(values: Sequence[_T], generator: np.random.Generator) -> _T:
     return values[int(generator.integers(len(values)))]
 
 

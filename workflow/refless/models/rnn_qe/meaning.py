@@ -1,4 +1,4 @@
-"""What stands beside a text: an MR in one of its spellings, a context in plain words, or nothing.
+"""The meaning of a text: an MR in one of its spellings, a context in plain words, or nothing.
 
 Stage: prediction (RNN-QE). In: meanings and texts as written. Out: their tokens, delexicalised
 where a meaning has slots with values. Source: Dušek, Novikova & Rieser (2017), section 3.2.
@@ -15,12 +15,18 @@ from refless.errors import FormatError
 TEXT = "text"
 """Beside `ACTS` and `SLOTS`: anything else, such as the context of a reply, of which nothing is
 delexicalised."""
-WORDS = 50
+CONTEXT_WORDS = 50
 """The last words of a context that are read; the authors' code reads as many of a text."""
 
 
-def kind_of(meanings: Sequence[str]) -> str:
-    """How these are written, `ACTS` or `SLOTS` if all of them are, else `TEXT`."""
+def kind_of_meanings(meanings: Sequence[str]) -> str:
+    """How these are written, `ACTS` or `SLOTS` if all of them are, else `TEXT`.
+
+    >>> kind_of_meanings(["inform(food=thai)"]), kind_of_meanings(["food[thai]"])
+    ('acts', 'slots')
+    >>> kind_of_meanings(["Where can I eat?"])
+    'text'
+    """
     written = [meaning for meaning in meanings if meaning.strip()]
     for kind in (ACTS, SLOTS) if written else ():
         with suppress(FormatError):
@@ -35,22 +41,22 @@ def tokens_of(
 ) -> list[tuple[list[str], list[str]]]:
     """Tokens of each meaning and text, delexicalised; an empty meaning has none. Raises
     FormatError: a meaning is not of this kind; ``line`` is its number, from 1."""
-    found = []
+    pairs = []
     for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
         if kind == TEXT or not meaning.strip():
-            found.append((tokens(" ".join(meaning.split()[-WORDS:])), tokens(text)))
+            pairs.append((tokens(" ".join(meaning.split()[-CONTEXT_WORDS:])), tokens(text)))
             continue
         try:
-            found.append(delexicalise(parse(meaning, kind), text))
+            pairs.append(delexicalise(parse(meaning, kind), text))
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
-    return found
+    return pairs
 
 
-NOTHING = "<none>"
+_NO_SLOT = "<none>"
 # Values that say something by themselves and stay as they are.
-SPECIAL = {"": NOTHING, "yes": "yes", "no": "no", "none": "none", "?": "?"}
-SPECIAL |= dict.fromkeys(
+_SPECIAL = {"": _NO_SLOT, "yes": "yes", "no": "no", "none": "none", "?": "?"}
+_SPECIAL |= dict.fromkeys(
     ("dontcare", "dont_care", "dont care", "don't care", "don’t care"), "dontcare"
 )
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’]\w+)*|[^\w\s]")
@@ -58,7 +64,11 @@ _STREETS = {"st": "street", "ave": "avenue"}
 
 
 def tokens(text: str) -> list[str]:
-    """Words, numbers and single marks of a text, lower case, letters composed (NFC)."""
+    """Words, numbers and single marks of a text, lower case, letters composed (NFC).
+
+    >>> tokens("It's 2.50, OK?")
+    ["it's", '2.50', ',', 'ok', '?']
+    """
     return _TOKEN.findall(unicodedata.normalize("NFC", text).lower())
 
 
@@ -67,13 +77,18 @@ def delexicalise(meaning: MeaningRepresentation, text: str) -> tuple[list[str], 
 
     Only values of this MR are replaced in the text, longer ones first: a wrong value stays a word.
     Blanks and marks inside a value do not count. Where slots share a value, its occurrences go to
-    them in their order, and what is left over to the last.
+    them in their order, and what is left over to the last. Source: Dušek et al. (2017), section
+    3.2.
+
+    >>> from refless.data.mr import parse
+    >>> delexicalise(parse("inform(name='Old Mill')"), "The old mill is nice.")
+    (['inform', 'name', 'X-name'], ['the', 'X-name', 'is', 'nice', '.'])
     """
     act, slots = meaning
     triples: list[str] = []
     values: dict[str, list[str]] = {}
-    for slot, value in slots or [(NOTHING, "")]:
-        special = SPECIAL.get(value.lower())
+    for slot, value in slots or [(_NO_SLOT, "")]:
+        special = _SPECIAL.get(value.lower())
         triples += [act, slot, special or f"X-{slot}"]
         if special is None:
             values.setdefault(_joined(tokens(value)), []).append(f"X-{slot}")
@@ -96,18 +111,21 @@ def _joined(words: Sequence[str]) -> str:
 def _span(words: Sequence[str], start: int, value: str) -> int:
     """Where the tokens from ``start`` on that make ``value`` end; ``start`` if they do not. A value
     begins with a word, not with a mark."""
-    made, end = "", start
-    while end < len(words) and len(made) < len(value) and not words[end].startswith("X-"):
-        made += _joined(words[end : end + 1])
+    joined, end = "", start
+    while end < len(words) and len(joined) < len(value) and not words[end].startswith("X-"):
+        joined += _joined(words[end : end + 1])
         end += 1
-        if not made or not value.startswith(made):
+        if not joined or not value.startswith(joined):
             return start
-    return end if made == value else start
+    return end if joined == value else start
 
 
 def unordered(triples: Sequence[str]) -> str:
-    """By what MRs differ, values aside: their triples, delexicalised, in one order, however slots
-    are spelt."""
+    """An MR without values: its triples, delexicalised, in one order, however slots are spelt.
+
+    >>> unordered(["inform", "name", "X-name", "inform", "area", "X-area"])
+    'informareaxarea;informnamexname'
+    """
     return ";".join(
         sorted(plain_name(" ".join(triples[k : k + 3])) for k in range(0, len(triples), 3))
     )

@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 
 Array = np.ndarray
 
-WIDTH = 300
+PAPER_WIDTH = 300
 """Of embeddings and states, in the paper."""
 DROPOUT = 0.5
 ROWS_AT_ONCE = 256
@@ -35,7 +35,7 @@ class Network(nn.Module):
     joined; two tanh layers of that width; a linear unit. Dropout on the encoders' inputs.
     Vocabularies are of so many words, without the row of unknown tokens."""
 
-    def __init__(self, mr_words: int, text_words: int, width: int = WIDTH) -> None:
+    def __init__(self, mr_words: int, text_words: int, width: int = PAPER_WIDTH) -> None:
         super().__init__()
         self.width = width
         sizes, both = {"mr": mr_words + 1, "text": text_words + 1}, 2 * width
@@ -56,13 +56,13 @@ class Network(nn.Module):
     def _encode(self, side: str, sequences: Sequence[Array]) -> Tensor:
         """Last states, (rows, width); of an empty sequence zeros."""
         states = next(self.parameters()).new_zeros(len(sequences), self.width)
-        there = [row for row, sequence in enumerate(sequences) if len(sequence)]
-        if there:
-            own = [torch.from_numpy(sequences[row]) for row in there]
-            packed: Any = nn.utils.rnn.pack_sequence(own, enforce_sorted=False)
+        filled = [row for row, sequence in enumerate(sequences) if len(sequence)]
+        if filled:
+            tokens = [torch.from_numpy(sequences[row]) for row in filled]
+            packed: Any = nn.utils.rnn.pack_sequence(tokens, enforce_sorted=False)
             packed = packed.to(states.device)
             inputs = self.dropout(self.embeddings[side](packed.data))
-            states[there] = self.encoders[side](packed._replace(data=inputs))[1][0]
+            states[filled] = self.encoders[side](packed._replace(data=inputs))[1][0]
         return states
 
 
@@ -83,5 +83,5 @@ def predict(network: Network, mrs: Sequence[Array], texts: Sequence[Array]) -> A
     starts = range(0, len(texts), ROWS_AT_ONCE)
     parts = [slice(start, start + ROWS_AT_ONCE) for start in starts]
     with torch.no_grad(), one_core():
-        found = [network(mrs[part], texts[part]).double().cpu().numpy() for part in parts]
-    return np.concatenate([np.empty(0), *found])
+        ratings = [network(mrs[part], texts[part]).double().cpu().numpy() for part in parts]
+    return np.concatenate([np.empty(0), *ratings])

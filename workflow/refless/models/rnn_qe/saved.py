@@ -18,25 +18,29 @@ import pandas as pd
 
 from refless.data.text_ids import normalize_text
 from refless.errors import FormatError
-from refless.models.rnn_qe.batches import numbered
-from refless.models.rnn_qe.data import read
+from refless.models.rnn_qe.batches import token_numbers
+from refless.models.rnn_qe.data import tokenised
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT
-from refless.models.rnn_qe.scale import in_unit, within
+from refless.models.rnn_qe.scale import clip_to_scale, to_unit_interval
 from refless.store.files import whole_file
 
 if TYPE_CHECKING:
     from refless.models.rnn_qe.network import Network
 
-Words = Mapping[int, int]
+Vocabulary = Mapping[int, int]
 """A vocabulary: `word_sum` -> number."""
 
 
 def word_sum(word: str) -> int:
-    """The number by which a file knows a word."""
+    """The 64-bit sum by which a file knows a word.
+
+    >>> word_sum("hotel") == word_sum("hotel") != word_sum("hotels")
+    True
+    """
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
 
 
-def sums_of(words: Mapping[str, int]) -> Words:
+def sums_of(words: Mapping[str, int]) -> Vocabulary:
     """A vocabulary without its words."""
     return {word_sum(word): number for word, number in words.items()}
 
@@ -47,55 +51,59 @@ def sentence_sums(sentences: Iterable[str]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Model:
+class QEModel:
     """A few trained networks, whose mean predicts.
 
-    words : vocabularies of the MRs and of the texts of each network
-    about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
-    meanings : what it reads beside a text, ``acts``, ``slots`` or ``text``
+    vocabularies : of the MRs and of the texts of each network
+    cross_validation : how well its networks predict the fold that each has not seen, as by
+        `refless.statistics.agreement`
+    metadata : how it was trained, on what; of numbers, strings, lists and dictionaries
     scale : the lowest and the highest rating
-    seen : `sentence_sums` of its training texts, delexicalised
+    meanings : what it reads beside a text, ``acts``, ``slots`` or ``text``
+    training_texts : `sentence_sums` of its training texts, delexicalised
     """
 
     networks: Sequence["Network"]
-    words: Sequence[tuple[Words, Words]]
-    about: Mapping[str, Any]
+    vocabularies: Sequence[tuple[Vocabulary, Vocabulary]]
+    cross_validation: Mapping[str, float | None]
+    metadata: Mapping[str, Any]
     scale: tuple[float, float]
     meanings: str
-    seen: frozenset[int]
+    training_texts: frozenset[int]
 
     @property
     def reads_meanings(self) -> bool:
         """Whether it was trained with MRs or contexts."""
-        return any(mr for mr, _ in self.words)
+        return any(mr for mr, _ in self.vocabularies)
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> pd.DataFrame:
         """The ``prediction`` for each text, within the scale, and whether it is one of the training
-        texts, in any spelling (``seen``). Words not seen in training are vectors of zeros. Raises
-        FormatError: an MR that cannot be read; ``line`` is its number, from 1.
+        texts, in any spelling (``in_training``). Words of no training text are vectors of zeros.
+        Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1.
         """
         from refless.models.rnn_qe.network import predict
 
-        table = read(meanings, texts, self.meanings)
-        sides = [
-            [list(map(word_sum, words.split())) for words in table[side]]
-            for side in ("mr", "words")
-        ]
-        found = [
-            predict(network, *map(numbered, sides, own))
-            for network, own in zip(self.networks, self.words, strict=True)
+        table = tokenised(meanings, texts, self.meanings)
+        mr_sums, text_sums = (
+            [list(map(word_sum, tokens.split())) for tokens in table[name]]
+            for name in ("mr", "words")
+        )
+        ratings = [
+            predict(network, token_numbers(mr_sums, mr), token_numbers(text_sums, text))
+            for network, (mr, text) in zip(self.networks, self.vocabularies, strict=True)
         ]
         low, high = self.scale
-        prediction = low + in_unit(within(np.mean(found, axis=0))) * (high - low)
-        seen = [number in self.seen for number in sentence_sums(table["words"])]
-        return pd.DataFrame({"prediction": prediction, "seen": seen})
+        prediction = low + to_unit_interval(clip_to_scale(np.mean(ratings, axis=0))) * (high - low)
+        in_training = [number in self.training_texts for number in sentence_sums(table["words"])]
+        return pd.DataFrame({"prediction": prediction, "in_training": in_training})
 
 
-def save_model(model: Model, path: str | Path) -> None:
+def save_model(model: QEModel, path: str | Path) -> None:
     """Write a model, whole or not at all, in half precision. Raises OutputError: the file cannot be
     written."""
-    arrays: dict[str, Any] = {"seen": np.array(sorted(model.seen), np.uint64)}
-    for number, (network, (mr, text)) in enumerate(zip(model.networks, model.words, strict=True)):
+    arrays: dict[str, Any] = {"seen": np.array(sorted(model.training_texts), np.uint64)}
+    pairs = zip(model.networks, model.vocabularies, strict=True)
+    for number, (network, (mr, text)) in enumerate(pairs):
         # words in the order of their numbers, from 1
         arrays[f"{number}.mr.words"] = np.array(list(mr), np.uint64)
         arrays[f"{number}.text.words"] = np.array(list(text), np.uint64)
@@ -107,7 +115,8 @@ def save_model(model: Model, path: str | Path) -> None:
         "scale": dict(zip(("low", "high"), model.scale, strict=True)),
         "meanings": model.meanings,
     }
-    about = json.dumps({**model.about, "settings": settings}, sort_keys=True, ensure_ascii=False)
+    metadata = {**model.metadata, "worth": model.cross_validation, "settings": settings}
+    about = json.dumps(metadata, sort_keys=True, ensure_ascii=False)
     buffer = BytesIO()  # in a file, the archive would hold its size twice
     np.savez_compressed(buffer, about=about, **arrays)
     with whole_file(path) as partial:
@@ -119,7 +128,7 @@ def shipped_model() -> Path:
     return Path(__file__).with_name("shipped.npz")
 
 
-def load_model(path: str | Path) -> Model:
+def load_model(path: str | Path) -> QEModel:
     """Read a model; nothing in the file is executed. Raises FormatError: no such file, not a model
     of RNN-QE, or one of another version."""
     from refless.models.rnn_qe.network import Network, torch
@@ -130,23 +139,26 @@ def load_model(path: str | Path) -> Model:
                 raise ValueError(f"{damaged} is damaged")
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
-        about = json.loads(str(arrays.pop("about")))
-        settings = about.pop("settings")
+        metadata = json.loads(str(arrays.pop("about")))
+        cross_validation, settings = metadata.pop("worth"), metadata.pop("settings")
+        # the model that comes with refless has the longer key
+        cross_validation.setdefault("mse_of_mean", cross_validation.get("mse_of_the_mean"))
         if set(settings) != {"networks", "width", "scale", "meanings"}:
             raise ValueError(f"its settings are {', '.join(sorted(settings))}")
-        scale, kind = (settings["scale"]["low"], settings["scale"]["high"]), settings["meanings"]
+        scale = settings["scale"]["low"], settings["scale"]["high"]
+        kind = settings["meanings"]
         if kind not in (ACTS, SLOTS, TEXT):
             raise ValueError(f"it reads {kind}")
-        seen = frozenset(arrays.pop("seen").tolist())
-        networks, words = [], []
+        training_texts = frozenset(arrays.pop("seen").tolist())
+        networks, vocabularies = [], []
         for number in range(settings["networks"]):
             sums = [arrays.pop(f"{number}.{side}.words").tolist() for side in ("mr", "text")]
             network = Network(len(sums[0]), len(sums[1]), settings["width"])
             state = {name: arrays.pop(f"{number}.{name}") for name in network.state_dict()}
             network.load_state_dict({name: torch.from_numpy(a) for name, a in state.items()})
             networks.append(network)
-            mr, text = ({word: place for place, word in enumerate(own, start=1)} for own in sums)
-            words.append((mr, text))
+            mr, text = ({word: k for k, word in enumerate(words, start=1)} for words in sums)
+            vocabularies.append((mr, text))
         if arrays or not networks:
             raise ValueError(f"it has {len(networks)} networks, and {len(arrays)} other arrays")
     except Exception as error:  # whatever a file that is something else makes its readers raise
@@ -155,4 +167,4 @@ def load_model(path: str | Path) -> Model:
         message = f"is no model of RNN-QE that this version of refless reads: {why}"
         remedy = "`refless train-qe` writes such files"
         raise FormatError(message, path=path, remedy=remedy) from error
-    return Model(networks, words, about, scale, kind, seen)
+    return QEModel(networks, vocabularies, cross_validation, metadata, scale, kind, training_texts)

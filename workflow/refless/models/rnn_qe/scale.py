@@ -10,21 +10,37 @@ Array = np.ndarray
 LOWEST, HIGHEST = 1.0, 6.0
 
 
-def within(ratings: Array) -> Array:
-    """Ratings cut to 1..6."""
+def clip_to_scale(ratings: Array) -> Array:
+    """Ratings cut to 1..6.
+
+    >>> clip_to_scale(np.array([0.2, 3.4, 7.0]))
+    array([1. , 3.4, 6. ])
+    """
     return np.clip(ratings, LOWEST, HIGHEST)
 
 
 def half_points(ratings: Array) -> Array:
-    """Ratings in steps of 0.5, within 1..6 (the paper, section 2)."""
-    return within(np.round(2 * ratings) / 2)
+    """Ratings in steps of 0.5, within 1..6 (Dušek et al. 2017, section 2).
+
+    >>> half_points(np.array([0.2, 3.4, 4.8]))
+    array([1. , 3.5, 5. ])
+    """
+    return clip_to_scale(np.round(2 * ratings) / 2)
 
 
-def stretched(quality: Array) -> Array:
-    """What is from 0 to 1, on 1..6."""
+def from_unit_interval(quality: Array) -> Array:
+    """Quality from 0 to 1 on the scale 1..6.
+
+    >>> from_unit_interval(np.array([0.0, 0.5, 1.0]))
+    array([1. , 3.5, 6. ])
+    """
     return LOWEST + quality * (HIGHEST - LOWEST)
 
 
-def in_unit(ratings: Array) -> Array:
-    """What is on 1..6, from 0 to 1; not cut."""
+def to_unit_interval(ratings: Array) -> Array:
+    """Ratings on 1..6 as quality from 0 to 1; not cut.
+
+    >>> to_unit_interval(np.array([1.0, 3.5, 6.0]))
+    array([0. , 0.5, 1. ])
+    """
     return (ratings - LOWEST) / (HIGHEST - LOWEST)
