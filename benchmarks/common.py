@@ -29,30 +29,30 @@ ESSAYS = {
 
 def parser(description: str) -> argparse.ArgumentParser:
     """The options of every benchmark."""
-    found = argparse.ArgumentParser(description=description)
-    found.add_argument("--runs", type=int, default=5, help="how often each time is taken")
-    found.add_argument(
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument("--runs", type=int, default=5, help="how often each time is taken")
+    options.add_argument(
         "--data",
         type=Path,
         default=Path(os.environ.get("REFLESS_MIRROR") or "resources/data"),
         help="directory of raw data; default: REFLESS_MIRROR, else resources/data",
     )
-    return found
+    return options
 
 
-def timed(call: Callable[..., Result], *given: Any, **options: Any) -> tuple[float, Result]:
+def timed(call: Callable[..., Result], *arguments: Any, **options: Any) -> tuple[float, Result]:
     """Seconds that a call takes, and what it returns."""
     begin = time.perf_counter()
-    result = call(*given, **options)
+    result = call(*arguments, **options)
     return time.perf_counter() - begin, result
 
 
-def line(what: str, peer: str, theirs: Sequence[float], ours: Sequence[float]) -> str:
+def line(work: str, peer: str, theirs: Sequence[float], ours: Sequence[float]) -> str:
     """One comparison: seconds for the same work of each run, and the ratios run by run."""
     ratios = sorted(a / b for a, b in zip(theirs, ours, strict=True))
     us, they = statistics.median(ours), statistics.median(theirs)
     return (
-        f"{what:34s} {peer:34s} {1e6 * they:12.4g} {1e6 * us:12.4g}"
+        f"{work:34s} {peer:34s} {1e6 * they:12.4g} {1e6 * us:12.4g}"
         f" {statistics.median(ratios):10.3g} ({ratios[0]:.3g} to {ratios[-1]:.3g})"
     )
 
@@ -81,16 +81,16 @@ def real_texts(data: Path) -> list[str]:
     ------
     SourceError : a file is missing.
     """
-    found: list[str] = []
+    pieces: list[str] = []
     rng = random.Random(0)
     files = {name: at_hand(data / path) for name, path in ESSAYS.items()}
     for text in load("asap_sas", "asap_sas", files).texts["text"]:
         words = text.split()
         while len(words) >= 5:
             size = rng.randint(6, 13)
-            found.append(" ".join(words[:size]))
+            pieces.append(" ".join(words[:size]))
             words = words[size:]
-    return list(dict.fromkeys([*found, *responses(data)["text"]]))
+    return list(dict.fromkeys([*pieces, *responses(data)["text"]]))
 
 
 def take(texts: Sequence[str], n: int) -> list[str]:
@@ -99,11 +99,11 @@ def take(texts: Sequence[str], n: int) -> list[str]:
     rng = random.Random(n)
     if n <= len(texts):
         return rng.sample(list(texts), n)
-    found = dict.fromkeys(texts)
-    while len(found) < n:
+    different = dict.fromkeys(texts)
+    while len(different) < n:
         first, second = rng.choice(texts).split(), rng.choice(texts).split()
-        found[" ".join(first[: (len(first) + 1) // 2] + second[len(second) // 2 :])] = None
-    every = list(found)
+        different[" ".join(first[: (len(first) + 1) // 2] + second[len(second) // 2 :])] = None
+    every = list(different)
     rng.shuffle(every)
     return every
 

@@ -29,7 +29,7 @@ ORDER = 2
 TOLERANCE = 1e-9
 
 
-def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> list[str]:
+def measure_units(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> list[str]:
     """A line a peer: its seconds for a unit, and ours, of all units of all pairs.
 
     Parameters
@@ -45,7 +45,7 @@ def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> l
     units = 2 * len(dialogues.pairs) * assignments * (len(dialogues.output) // UNIT)
     chosen = sampled(dialogues, sample)
     lines = []
-    for name, metric, peer in peers():
+    for name, metric, peer in delta_bleu_peers():
         cell = Cell(metric)
         peer(*chosen[0][1])  # what it does once
         ours, alone = [], []
@@ -54,13 +54,11 @@ def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> l
             counting, rows = timed(counted.rows, cell)
             adding, _ = timed(observations, counted, [cell], pool, UNIT, 0)
             ours.append((counting + adding) / units)
-            seconds, found = timed(lambda: [peer(*unit) for _, unit in chosen])  # noqa: B023
+            seconds, scored = timed(lambda: [peer(*texts) for _, texts in chosen])  # noqa: B023
             alone.append(seconds / sample)
-        for (place, _), theirs in zip(chosen, found, strict=True):
-            if abs(_score(rows[place].sum(axis=0)) - theirs) > TOLERANCE:
-                raise AssertionError(
-                    f"{name} gives {theirs}, the sums {_score(rows[place].sum(0))}"
-                )
+        for (unit, _), theirs in zip(chosen, scored, strict=True):
+            if abs(_score(rows[unit].sum(axis=0)) - theirs) > TOLERANCE:
+                raise AssertionError(f"{name} gives {theirs}, the sums {_score(rows[unit].sum(0))}")
         lines.append(line(f"{metric}, a unit", name, alone, ours))
     return lines
 
@@ -70,9 +68,9 @@ Unit = tuple[list[str], list[list[str]], list[list[float]]]
 Peer = Callable[[list[str], list[list[str]], list[list[float]]], float]
 
 
-def peers() -> list[tuple[str, str, Peer]]:
+def delta_bleu_peers() -> list[tuple[str, str, Peer]]:
     """Name, metric, and what scores outputs beside references of given weights."""
-    found: list[tuple[str, str, Peer]] = [
+    peers: list[tuple[str, str, Peer]] = [
         ("corpus_delta_bleu", "delta_bleu", _anew),
         ("corpus_delta_bleu at weights 1", "bleu", _unweighted),
     ]
@@ -85,8 +83,8 @@ def peers() -> list[tuple[str, str, Peer]]:
             streams = [list(column) for column in zip(*references, strict=True)]
             return float(metric.corpus_score(outputs, streams).score) / 100
 
-        found.append(("sacrebleu", "bleu", score))
-    return found
+        peers.append(("sacrebleu", "bleu", score))
+    return peers
 
 
 def _anew(outputs: list[str], references: list[list[str]], weights: list[list[float]]) -> float:
@@ -97,27 +95,27 @@ def _unweighted(outputs: list[str], references: list[list[str]], _: Any) -> floa
     return _anew(outputs, references, [[1.0] * len(row) for row in references])
 
 
-Place = tuple[int, int, np.ndarray]
+UnitKey = tuple[int, int, np.ndarray]
 """Of a unit: its system, the other of the pair, and the contexts."""
 
 
-def sampled(dialogues: Dialogues, sample: int) -> list[tuple[Place, Unit]]:
+def sampled(dialogues: Dialogues, sample: int) -> list[tuple[UnitKey, Unit]]:
     """Random units of random pairs of systems; references are all but the pair's outputs."""
     tokens = [tokenize(text) for text in dialogues.texts]
     rng = np.random.default_rng(1)
-    found = []
+    units = []
     for _ in range(sample):
         a, b = dialogues.pairs[rng.integers(len(dialogues.pairs))]
         contexts = rng.permutation(len(dialogues.output))[:UNIT]
         others = [s for s in range(len(dialogues.systems)) if s not in (a, b)]
         references = np.c_[dialogues.human[contexts], dialogues.output[contexts][:, others]]
-        given = 2 * dialogues.quality[references] - 1
-        lost = ~(given > 0).any(axis=1)
-        given[lost, 0] = np.maximum(given[lost, 0], LEAST)
+        weights = 2 * dialogues.quality[references] - 1
+        lost = ~(weights > 0).any(axis=1)
+        weights[lost, 0] = np.maximum(weights[lost, 0], LEAST)
         outputs = [tokens[k] for k in dialogues.output[contexts, a]]
         texts = [[tokens[k] for k in row] for row in references]
-        found.append(((a, b, contexts), (outputs, texts, given.tolist())))
-    return found
+        units.append(((a, b, contexts), (outputs, texts, weights.tolist())))
+    return units
 
 
 def _score(total: np.ndarray) -> float:
@@ -128,13 +126,15 @@ def _score(total: np.ndarray) -> float:
 def main(arguments: argparse.Namespace) -> None:
     dialogues = read_dialogues(responses(arguments.data))
     print(
-        HEAD, *measure(dialogues, arguments.assignments, arguments.sample, arguments.runs), sep="\n"
+        HEAD,
+        *measure_units(dialogues, arguments.assignments, arguments.sample, arguments.runs),
+        sep="\n",
     )
 
 
-options = parser(__doc__.splitlines()[0])
-options.add_argument("--assignments", type=int, default=1000)
-options.add_argument("--sample", type=int, default=40, help="units that a peer scores in a run")
+_options = parser(__doc__.splitlines()[0])
+_options.add_argument("--assignments", type=int, default=1000)
+_options.add_argument("--sample", type=int, default=40, help="units that a peer scores in a run")
 
 if __name__ == "__main__":
-    run(main, options)
+    run(main, _options)

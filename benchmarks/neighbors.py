@@ -16,37 +16,37 @@ from refless.models.neighbors import NeighborsRegressor
 KERNEL, TAU = "bleu.char", 0.08
 
 
-def measure(texts: list[str], candidates: int, runs: int) -> list[str]:
+def measure_neighbors(texts: list[str], candidates: int, runs: int) -> list[str]:
     """A line a number of candidates, and one of the fit; the first ``candidates`` texts are asked
     about, the others are rated.
     """
     x, s = texts[:candidates], texts[candidates:]
     quality = np.random.default_rng(0).random(len(s))
     NeighborsRegressor(KERNEL, TAU).fit(s[:9], quality[:9]).predict(x[:3])  # compiles
-    fits, found = [], {1: ([], []), candidates: ([], [])}  # type: ignore[var-annotated]
+    fits, seconds_of = [], {1: ([], []), candidates: ([], [])}  # type: ignore[var-annotated]
     for _ in range(runs):
         seconds, model = timed(NeighborsRegressor(KERNEL, TAU).fit, s, quality)
         fits.append(seconds)
-        for size, (anew, kept) in found.items():
+        for size, (anew, kept) in seconds_of.items():
             taken, _ = timed(model.predict, x[:size])
             kept.append(taken)
             anew.append(seconds + taken)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     lines = [
         line(f"{len(s):,} rated, {size:,} candidates", "fit for each call", anew, kept)
-        for size, (anew, kept) in found.items()
+        for size, (anew, kept) in seconds_of.items()
     ]
     return [*lines, f"fit {statistics.median(fits):.1f} s; at most {peak:.2f} GB in all"]
 
 
 def main(arguments: argparse.Namespace) -> None:
     texts = take(real_texts(arguments.data), arguments.n + arguments.candidates)
-    print(HEAD, *measure(texts, arguments.candidates, arguments.runs), sep="\n")
+    print(HEAD, *measure_neighbors(texts, arguments.candidates, arguments.runs), sep="\n")
 
 
-options = parser(__doc__.splitlines()[0])
-options.add_argument("--n", type=int, default=1_000_000, help="rated texts")
-options.add_argument("--candidates", type=int, default=1000)
+_options = parser(__doc__.splitlines()[0])
+_options.add_argument("--n", type=int, default=1_000_000, help="rated texts")
+_options.add_argument("--candidates", type=int, default=1000)
 
 if __name__ == "__main__":
-    run(main, options)
+    run(main, _options)

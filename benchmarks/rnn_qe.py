@@ -18,11 +18,11 @@ def main(arguments: argparse.Namespace) -> None:
     # as many tokens as set-up 1 has
     lengths = np.clip(generator.poisson(7.5, rows) + 3, 3, 40), 3 * generator.integers(1, 6, rows)
     text, mr = (
-        [" ".join(map(str, generator.integers(0, words, n))) for n in own]
-        for own, words in zip(lengths, (290, 45), strict=True)
+        [" ".join(map(str, generator.integers(0, words, n))) for n in sizes]
+        for sizes, words in zip(lengths, (290, 45), strict=True)
     )
-    given = {"part": "train", "mr": mr, "text": text, "rating": 3.0}
-    table = pd.DataFrame({"id": range(rows), **given})
+    columns = {"part": "train", "mr": mr, "text": text, "rating": 3.0}
+    table = pd.DataFrame({"id": range(rows), **columns})
     table.loc[:20, "part"] = "dev"
     data, begin = Encoded(table), time.process_time()
     fit(data, Schedule(0, arguments.runs, 1e-4, 50), 0)
@@ -30,7 +30,7 @@ def main(arguments: argparse.Namespace) -> None:
     print(f"{speed:.0f} instances a second of one core")
 
 
-options = parser(__doc__)
-options.add_argument("--rows", type=int, default=1500)
+_options = parser(__doc__)
+_options.add_argument("--rows", type=int, default=1500)
 if __name__ == "__main__":
-    run(main, options)
+    run(main, _options)

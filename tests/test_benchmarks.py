@@ -16,17 +16,17 @@ TEXTS = list(dict.fromkeys(random_sentences(200, 13, seed=2)))[:60]
 
 @pytest.mark.parametrize("name", ["bleu.char", "bleu.word", "rouge_l.stem"])
 def test_peers_agree(name, monkeypatch):
-    assert len(kernels.beside(name, TEXTS, 80, 2)) == 2
+    assert len(kernels.measure_kernel(name, TEXTS, 80, 2)) == 2
     monkeypatch.setattr(kernels, "kernel", lambda name, x, s, **_: np.ones((len(x), len(s))))
     with pytest.raises(AssertionError):
-        kernels.beside(name, TEXTS, 80, 1)
+        kernels.measure_kernel(name, TEXTS, 80, 1)
 
 
 def test_nltks_meteor_agrees(mirror, monkeypatch):
     monkeypatch.setenv("REFLESS_WORDNET", f"{mirror}/nltk/wordnet.zip")
     real = real_texts(Path(mirror))
     assert len(set(real)) == len(real) > 20_000
-    assert len(kernels.beside("meteor.nltk39", take(real, 40), 20, 1)) == 2
+    assert len(kernels.measure_kernel("meteor.nltk39", take(real, 40), 20, 1)) == 2
 
 
 def test_more_texts_than_there_are_are_different():
@@ -39,20 +39,20 @@ def test_a_line_has_the_median_of_the_ratios():
 
 
 def test_neighbors_are_timed():
-    assert len(neighbors.measure(TEXTS, 20, 1)) == 3
+    assert len(neighbors.measure_neighbors(TEXTS, 20, 1)) == 3
 
 
 def test_peers_score_the_same_units(monkeypatch):
     dialogues = read_dialogues(small_texts(contexts=110))
-    assert len(delta_bleu.measure(dialogues, assignments=2, sample=2, runs=1)) == 3
+    assert len(delta_bleu.measure_units(dialogues, assignments=2, sample=2, runs=1)) == 3
     monkeypatch.setattr(delta_bleu, "_anew", lambda *_: 0.5)
     with pytest.raises(AssertionError, match=r"gives 0\.5"):
-        delta_bleu.measure(dialogues, assignments=1, sample=1, runs=1)
+        delta_bleu.measure_units(dialogues, assignments=1, sample=1, runs=1)
 
 
 def test_rnn_qe_says_how_many_instances_a_second(capsys):
     pytest.importorskip("torch", reason="make torch")
-    rnn_qe.main(rnn_qe.options.parse_args(["--runs", "1", "--rows", "60"]))
+    rnn_qe.main(rnn_qe._options.parse_args(["--runs", "1", "--rows", "60"]))
     assert int(capsys.readouterr().out.split()[0]) > 0
 
 

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 import refless
-from refless.store.code import PACKAGE, _imports
+from refless.code_sums import PACKAGE, _imports
 from tests.conftest import ROOT
 
 

@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless import code_sums
 from refless.compute.compiled import compiled
 from refless.errors import FormatError, OutputError, StaleError
-from refless.store import code, sealed
+from refless.store import sealed
 from refless.store.files import require_writable, whole_file, write_together
 
 
@@ -327,7 +328,7 @@ SOURCES = {
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(code, "PACKAGE", tmp_path)
+    monkeypatch.setattr(code_sums, "PACKAGE", tmp_path)
     for name, text in SOURCES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -353,18 +354,18 @@ def test_edited_code_counts_and_an_edited_message_does_not(package, name, old, n
     sums = []
     for text in (SOURCES[name], SOURCES[name].replace(old, new)):
         (package / name).write_text(text)
-        for cached in (code._imports, code._tree, code._code):
+        for cached in (code_sums._imports, code_sums._tree, code_sums._code):
             cached.cache_clear()
-        sums.append(code.code_sum("kernels/a.py"))
+        sums.append(code_sums.code_sum("kernels/a.py"))
     assert (sums[0] != sums[1]) == counts
 
 
 @pytest.mark.parametrize("script", ["normalize_ratings.py", "score_delta_bleu.py"])
 def test_a_job_hangs_on_what_decides_its_numbers(script):
     """Normalised texts decide contexts, and rounded ratings decide ranks."""
-    found = {str(path) for path in code.closure(code.PACKAGE.parent / "scripts" / script)}
+    found = {str(path) for path in code_sums.closure(code_sums.PACKAGE.parent / "scripts" / script)}
     names = "data/text_ids.py", "data/ratings.py"
-    assert {str(code.PACKAGE / name) for name in names} <= found
+    assert {str(code_sums.PACKAGE / name) for name in names} <= found
 
 
 @pytest.mark.parametrize("broken", [False, True])
@@ -377,13 +378,13 @@ def test_loops_are_kept_on_disk_or_compiled_in_memory(monkeypatch, broken):
         return lambda _: "on disk" if cache else "in memory"
 
     monkeypatch.setattr(numba, "njit", njit)
-    assert str(compiled("void()")(code.closure)) == ("in memory" if broken else "on disk")
+    assert str(compiled("void()")(code_sums.closure)) == ("in memory" if broken else "on disk")
 
 
 def test_loops_use_nothing_of_other_files():
     """numba's cache looks at a loop's own file alone."""
     seen = 0
-    for path in code.PACKAGE.rglob("*.py"):
+    for path in code_sums.PACKAGE.rglob("*.py"):
         body = ast.parse(path.read_text(encoding="utf-8")).body
         imports = [one for one in body if isinstance(one, ast.ImportFrom)]
         imports = [one for one in imports if str(one.module).startswith("refless")]

@@ -58,9 +58,9 @@ def job(snakemake: Any) -> Iterator[None]:
             name, seconds = getattr(snakemake, "rule", path.stem), time.monotonic() - begin
             print(f"done: {name}: {_subject(snakemake)}{seconds:.0f} s", file=sys.stderr)
     except ReflessError as error:
-        said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
-        file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (said,), None))
-        _end(said)
+        message = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
+        file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (message,), None))
+        _end(message)
     except Exception:
         with open(path, "a", encoding="utf-8") as log:
             traceback.print_exc(file=log)
@@ -70,8 +70,8 @@ def job(snakemake: Any) -> Iterator[None]:
 def _subject(snakemake: Any) -> str:
     """What the job is about, for an error that names no file: ``dataset huse, kernel meteor: ``."""
     wildcards = getattr(snakemake, "wildcards", {})
-    said = ", ".join(f"{name} {value}" for name, value in wildcards.items())
-    return f"{said}: " if said else ""
+    names = ", ".join(f"{name} {value}" for name, value in wildcards.items())
+    return f"{names}: " if names else ""
 
 
 def _end(error: ReflessError | str) -> None:

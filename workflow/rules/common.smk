@@ -32,7 +32,7 @@ try:
     from refless.report.catalogue import catalogue
     from refless.run_messages import closing_lines, opening_line
     from refless.settings import read_settings, typed
-    from refless.store.code import code_sum
+    from refless.code_sums import code_sum
 except ModuleNotFoundError as error:
     raise WorkflowError(
         f"{sys.executable}, which runs Snakemake, has no package {error.name}\n  What to do: install all"

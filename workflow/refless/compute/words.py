@@ -17,15 +17,15 @@ def starts_of(lengths: Iterable[int], n: int) -> np.ndarray:
 
 
 def number_words(
-    texts: Sequence[Sequence[str]], known: dict[str, int]
+    texts: Sequence[Sequence[str]], vocabulary: dict[str, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Number the words of all texts; words not in ``known`` are added to it.
+    """Number the words of all texts; words not in ``vocabulary`` are added to it.
 
     Returns the numbers, int32 (all words,), and the starts of the texts, int64 (texts + 1,).
     """
     starts = starts_of(map(len, texts), len(texts))
     numbers = np.fromiter(
-        (known.setdefault(word, len(known)) for words in texts for word in words),
+        (vocabulary.setdefault(word, len(vocabulary)) for words in texts for word in words),
         np.int32,
         int(starts[-1]),
     )

@@ -51,16 +51,15 @@ def parse(text: str, kind: str = ACTS) -> MeaningRepresentation:
     slots: list[tuple[str, str]] = []
     position = 0
     while body[position:].strip():
-        found = _SLOT[kind].match(body, position)
-        if found is None:
+        match = _SLOT[kind].match(body, position)
+        if match is None:
             rest = body[position : position + 80]
             raise FormatError(f"this is no meaning representation, from {rest!r} on")
-        position = found.end()
-        name, *written = found.groups()
-        value = next(filter(None, written), "").strip()
-        both = ("yes", "no") if value.lower() == "yes or no" else (value,)
-        one = ["X" if re.fullmatch("X[0-9]+", own) else own for own in both]
-        slots += [(plain_name(name), own) for own in one]
+        position = match.end()
+        name, *forms = match.groups()
+        value = next(filter(None, forms), "").strip()
+        for single in ("yes", "no") if value.lower() == "yes or no" else (value,):
+            slots.append((plain_name(name), "X" if re.fullmatch("X[0-9]+", single) else single))
     return MeaningRepresentation("inform" if act == "inform_count" else act, slots)
 
 
@@ -99,12 +98,15 @@ def nem_style(text: str, act: str = "inform") -> str:
 
 def keys(meanings: Iterable[str]) -> dict[str, list[str]]:
     """The columns ``mr_key`` and ``mr_set`` of MRs: `key` with and without the order of slots."""
-    return {"mr_key": [*map(key, meanings)], "mr_set": [key(one, False) for one in meanings]}
+    return {
+        "mr_key": [*map(key, meanings)],
+        "mr_set": [key(meaning, False) for meaning in meanings],
+    }
 
 
 def references(texts: pd.DataFrame) -> pd.DataFrame:
     """Unrated human references, whose contexts are MRs, with `keys` and ``text_nem``."""
     pairs = zip(texts["context"], texts["text"], strict=True)
     styled = [nem_style(text, parse(meaning).act) for meaning, text in pairs]
-    own = {**keys(texts["context"]), "text_nem": styled}
-    return texts.assign(quality=math.nan, n_ratings=0, system="human", **own)
+    columns = {**keys(texts["context"]), "text_nem": styled}
+    return texts.assign(quality=math.nan, n_ratings=0, system="human", **columns)

@@ -21,8 +21,8 @@ RATING_COLUMNS = ["id", "rater", "label", "rating"]
 
 def anonymise(raters: Iterable[str]) -> list[str]:
     """``r001``, ``r002``, ... in order of first appearance."""
-    seen: dict[str, str] = {}
-    return [seen.setdefault(name, f"r{len(seen) + 1:03d}") for name in raters]
+    labels: dict[str, str] = {}
+    return [labels.setdefault(name, f"r{len(labels) + 1:03d}") for name in raters]
 
 
 @dataclass
@@ -42,14 +42,14 @@ class RatedTexts:
         ratings["rating"] = (ratings["label"] - low) / (high - low)
         quality = texts["quality"]
         fits = quality.between(0, 1).where(texts["n_ratings"] > 0, quality.isna())
-        for table, fine, said in (
+        for table, valid, fault in (
             (texts, ~texts["id"].duplicated(), "stands in two rows"),
             (texts, fits, "has a quality that is not 0 to 1, or one without ratings"),
             (ratings, ratings["rating"].between(0, 1), "has a rating that is beyond the scale"),
             (ratings, ratings["id"].isin(texts["id"]), "is rated and has no text"),
         ):
-            if not fine.all():
-                raise FormatError(f"text {table.loc[~fine, 'id'].iloc[0]} {said}")
+            if not valid.all():
+                raise FormatError(f"text {table.loc[~valid, 'id'].iloc[0]} {fault}")
         texts, ratings = _in_order(texts, TEXT_COLUMNS), _in_order(ratings, RATING_COLUMNS)
         return RatedTexts(texts, ratings, self.scale)
 
@@ -70,11 +70,11 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
         return texts
     items = [names.split("+") for names in texts["item"]]
     systems = [names.split("+") for names in texts["system"]]
-    for row, own in enumerate(items):
-        if len(systems[row]) != len(own):
-            systems[row] = [texts["system"].iloc[row]] * len(own)
+    for row, outputs in enumerate(items):
+        if len(systems[row]) != len(outputs):
+            systems[row] = [texts["system"].iloc[row]] * len(outputs)
     lists: dict[str, Any] = {"item": items, "system": systems}
-    apart = texts.assign(**lists, shared=[len(own) > 1 for own in items])
+    apart = texts.assign(**lists, shared=[len(outputs) > 1 for outputs in items])
     apart = apart.explode(["item", "system"], ignore_index=True)
     shared, rated = apart.pop("shared"), ratings.groupby("item")["rating"]
     number = apart["item"].map(rated.size()).fillna(0).astype(int)

@@ -18,18 +18,18 @@ from typing import Any
 
 from refless.errors import FormatError
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 FORMATS = ("tsv", "csv", "jsonl", "lines")
-ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
-ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
-OTHERS = {
+_ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
+_ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
+_BINARY = {
     b"PK\x03\x04": "a zip archive or an Excel file",
     b"\xd0\xcf\x11\xe0": "an Excel file",
     b"PAR1": "a Parquet file",
 }
 
-Rows = list[tuple[int, Any]]  # on which line each begins, and its fields or its JSON value
+_NumberedRows = list[tuple[int, Any]]  # on which line each begins, and its fields or its JSON value
 
 
 @dataclass
@@ -48,9 +48,9 @@ class File:
     columns: dict[str, list[Any]] = field(default_factory=dict)
     faults: dict[tuple[str, str], tuple[list[int], list[str]]] = field(default_factory=dict)
 
-    def fault(self, line: int, column: str, what: str, value: Any = None) -> None:
-        """One more bad row; ``what`` completes "2 of 10 ..."."""
-        lines, examples = self.faults.setdefault((column, what), ([], []))
+    def fault(self, line: int, column: str, kind: str, value: Any = None) -> None:
+        """One more bad row; ``kind`` completes "2 of 10 ..."."""
+        lines, examples = self.faults.setdefault((column, kind), ([], []))
         lines.append(line)
         if value is not None and len(examples) < 3 and shorten(value) not in examples:
             examples.append(shorten(value))
@@ -58,16 +58,17 @@ class File:
 
 def check(files: Iterable[File]) -> None:
     """FormatError with a line for each fault of the files, if there is any."""
-    said = []
+    messages = []
     for file in files:
-        for (column, what), (lines, examples) in file.faults.items():
-            seen = f" ({', '.join(examples)})" if examples else ""
-            what, colon, remedy = what.partition(": ")
-            told = f"{column}: {len(lines):,} of {file.size:,} {what}{seen}{colon}{remedy}"
-            said.append((file.path, lines[0], told))
-    if said:
-        path, line, first = said[0]
-        more = "".join(f"\n  {where}:{at}: {told}" for where, at, told in said[1:])
+        for (column, kind), (lines, examples) in file.faults.items():
+            fault, colon, remedy = kind.partition(": ")
+            if examples:
+                fault += f" ({', '.join(examples)})"
+            message = f"{column}: {len(lines):,} of {file.size:,} {fault}{colon}{remedy}"
+            messages.append((file.path, lines[0], message))
+    if messages:
+        path, line, first = messages[0]
+        more = "".join(f"\n  {file}:{row}: {message}" for file, row, message in messages[1:])
         remedy = "mend these rows, or take them out"
         raise FormatError(first + more, path=path, line=line, remedy=remedy)
 
@@ -81,17 +82,17 @@ def shorten(value: Any) -> str:
 def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """The files, each once; of a folder, those whose endings tell a table, and a warning with the
     names of the others, but for hidden ones."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in map(Path, paths):
         inside = sorted(path.glob("[!.]*")) if isdir(path) else [path]
-        tables = [own for own in inside if own == path or is_table(own)]
+        tables = [file for file in inside if file == path or is_table(file)]
         if not tables:
             message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
             raise FormatError(message, path=path, remedy="name the files one by one")
-        if others := [own.name for own in inside if own not in tables]:
-            log.warning("%s: not read: %s", path, ", ".join(others))
-        found += tables
-    return list(dict.fromkeys(found))
+        if others := [file.name for file in inside if file not in tables]:
+            _log.warning("%s: not read: %s", path, ", ".join(others))
+        files += tables
+    return list(dict.fromkeys(files))
 
 
 def is_table(path: str | Path) -> bool:
@@ -102,7 +103,7 @@ def is_table(path: str | Path) -> bool:
 def _format(path: Path) -> str:
     """What a file's ending tells; nothing if it is another."""
     name = path.stem if path.suffix.lower() == ".gz" else path.name
-    return ENDINGS.get(Path(name).suffix.lower(), "")
+    return _ENDINGS.get(Path(name).suffix.lower(), "")
 
 
 def read_file(path: str | Path, format: str = "") -> File:
@@ -110,19 +111,19 @@ def read_file(path: str | Path, format: str = "") -> File:
     TSV."""
     name = "standard input" if str(path) == "-" else str(path)
     file = File(name, format or _format(Path(path)) or "tsv")
-    rows, what = _rows(_content(path, name), file.format, name), "are no JSON objects"
+    rows, fault = _rows(_content(path, name), file.format, name), "are no JSON objects"
     if rows and file.format != "jsonl":
         file.names = rows.pop(0)[1]
-        what = f"rows have not {len(file.names)} fields, as the header has"
+        fault = f"rows have not {len(file.names)} fields, as the header has"
         if file.format == "tsv":
-            what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
+            fault += ": where texts have tabs or line breaks, write CSV or JSON Lines"
     file.size = len(rows)
     for line, row in rows:
         if isinstance(row, dict) or (file.names and len(row) == len(file.names)):
             file.rows.append(row)
             file.lines.append(line)
         else:
-            file.fault(line, "row", what, row if file.format == "jsonl" else f"{len(row)} fields")
+            file.fault(line, "row", fault, row if file.format == "jsonl" else f"{len(row)} fields")
     file.names = file.names or list(dict.fromkeys(key for row in file.rows for key in row))
     if not file.names:
         check([file])
@@ -139,9 +140,10 @@ def _content(path: str | Path, name: str) -> str:
         message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
         remedy = "look at its name and its folder"
         raise FormatError(message, path=name, remedy=remedy) from error
-    if what := next((what for begin, what in OTHERS.items() if data.startswith(begin)), ""):
-        remedy = "unpack it, or write it as CSV (UTF-8) or JSON Lines"
-        raise FormatError(f"is {what}", path=name, remedy=remedy)
+    for magic, kind in _BINARY.items():
+        if data.startswith(magic):
+            remedy = "unpack it, or write it as CSV (UTF-8) or JSON Lines"
+            raise FormatError(f"is {kind}", path=name, remedy=remedy)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -151,7 +153,7 @@ def _content(path: str | Path, name: str) -> str:
     return text if "\n" in text else text.replace("\r", "\n")
 
 
-def _rows(text: str, format: str, path: str) -> Rows:
+def _rows(text: str, format: str, path: str) -> _NumberedRows:
     """Each row with its line, the header of a table first."""
     if format in ("tsv", "csv"):
         return _table(text, format, path)
@@ -174,12 +176,12 @@ def _value(line: str) -> Any:
         return line
 
 
-def _table(text: str, format: str, path: str) -> Rows:
+def _table(text: str, format: str, path: str) -> _NumberedRows:
     """Rows of a table without blank ones; but in one column, a blank line that is not the last is
     an empty text. In TSV quotes are characters, unless all of them enclose fields of one line
     without tabs."""
     csv.field_size_limit(2**31 - 1)  # of a C long on Windows
-    comma, rows, start = "," if format == "csv" else "\t", Rows(), 1
+    comma, rows, start = "," if format == "csv" else "\t", _NumberedRows(), 1
     parsed = csv.reader(io.StringIO(text, newline="\n"), delimiter=comma, strict=True)
     try:
         for fields in parsed:

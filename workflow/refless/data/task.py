@@ -17,7 +17,7 @@ from refless.data.text_ids import text_ids
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ def write_task(
     folder = Path(folder)
     texts, ratings = folder / "texts.csv", folder / "ratings.csv"
     sealed.write(texts, data.texts, {"raw": dict(raw), "provenance": provenance})
-    of = {"texts": sealed.recorded_sum(texts), "provenance": provenance}
-    sealed.write(ratings, data.ratings, of)
-    log.info("%s: %d rated texts, %d ratings", folder.name, len(data.texts), len(data.ratings))
+    metadata = {"texts": sealed.recorded_sum(texts), "provenance": provenance}
+    sealed.write(ratings, data.ratings, metadata)
+    _log.info("%s: %d rated texts, %d ratings", folder.name, len(data.texts), len(data.ratings))
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = (), whole: bool = False) -> Task:
@@ -63,5 +63,5 @@ def read_task(folder: str | Path, columns: Sequence[str] = (), whole: bool = Fal
         raise FormatError(message, path=folder, remedy=remedy)
     ratings = sealed.read(folder / "ratings.csv")
     if ratings.metadata["texts"] != sealed.recorded_sum(folder / "texts.csv"):
-        raise StaleError("has ratings of other texts", path=folder, remedy=sealed.AGAIN)
+        raise StaleError("has ratings of other texts", path=folder, remedy=sealed.MAKE_AGAIN)
     return Task(folder.name, texts.content, ratings.content, texts.metadata)

@@ -29,7 +29,7 @@ from refless.errors import FormatError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 _RATED_COLUMNS = ("text", "context", "mr", "system", "rater", "references")
 LARGEST_RATING = 1e100
@@ -220,7 +220,7 @@ def read_ratings(
         _read_columns(file, (*_RATED_COLUMNS, rated), need, columns or {})
         used = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & used]:
-            log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
+            _log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
     rows = _join(files, rated)
     if center and not rows.raters:
         remedy = "name it: --column rater=NAME, or leave out --center-raters"

@@ -163,13 +163,13 @@ class Block(NamedTuple):
 def block_of(units: np.ndarray, starts: np.ndarray, count: int, lengths: np.ndarray) -> Block:
     """Index texts of these lengths by their units; ``starts`` of each text in ``units``."""
     counts = np.bincount(units, minlength=count)
-    there = np.flatnonzero(counts)
-    unit_starts = np.append([0], np.append(np.cumsum(counts[there]), len(units))).astype(np.int32)
+    used = np.flatnonzero(counts)
+    unit_starts = np.append([0], np.append(np.cumsum(counts[used]), len(units))).astype(np.int32)
     places, posts = np.zeros(count, np.int32), np.empty(len(units), np.uint16)
-    places[there] = unit_starts[:-2]
+    places[used] = unit_starts[:-2]
     fill_posts(units, starts, places, posts)
     different, numbers = np.unique(lengths, return_inverse=True)
-    ending = np.append(there, np.iinfo(np.int32).max).astype(np.int32)
+    ending = np.append(used, np.iinfo(np.int32).max).astype(np.int32)
     return Block(ending, unit_starts, posts, different, numbers.astype(np.uint32))
 
 
@@ -216,8 +216,8 @@ def add_rows(rows: np.ndarray, chosen: np.ndarray, few: np.ndarray, total: np.nd
         for text in range(n):
             few[text] += a[text] + b[text] + c[text] + d[text]
         k += 4
-    for one in chosen[k:]:
-        a = rows[one]
+    for row in chosen[k:]:
+        a = rows[row]
         for text in range(n):
             few[text] += a[text]
     for text in range(n):

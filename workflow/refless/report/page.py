@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from refless import __version__
+from refless.code_sums import PACKAGE, code_sum
 from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
 from refless.report.render import VERDICTS, Part, page, parts_of
 from refless.report.tables import read_table
-from refless.store.code import PACKAGE, code_sum
 from refless.store.files import json_text, write_together
 from refless.store.sealed import read, read_record
 

@@ -14,40 +14,40 @@ from pydantic import Field, ValidationError, model_validator
 from refless.errors import SettingError
 from refless.machine import installed
 from refless.models.rnn_qe.names import RUNS
-from refless.settings._base import Name, OwnPath, Section, Seed
+from refless.settings._base import EntryName, Group, Seed, UserPath
 from refless.settings.data import DataSet
-from refless.settings.papers import BleuNeighbors, Bootstrap, Comparison, DeltaBleu, RnnQe
+from refless.settings.papers import BleuNeighbors, Bootstrap, ComparisonSection, DeltaBleu, RnnQe
 
 __all__ = ["Settings", "read_settings", "typed"]
 
 # Okabe and Ito's colours but yellow: they differ with any colour vision, and by their line in grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-LINES = ("-.", "--", "-", ":")
-MARKERS = ("s", "^", "o", "D", "v", "P", "X")
-RENAMED = {
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_LINES = ("-.", "--", "-", ":")
+_MARKERS = ("s", "^", "o", "D", "v", "P", "X")
+_RENAMED = {
     "delta_bleu.unit": "contexts_per_unit",
     "delta_bleu.units": "figure_unit_sizes",
     "delta_bleu.times": "assignments_per_draw",
     "bleu_neighbors.draws": "bootstrap.draws",
     "bleu_neighbors.seed": "bootstrap.seed",
 }
-"""Section and former name of a setting -> its name."""
+"""Group and former name of a setting -> its name."""
 
 
-class KernelOptions(Section):
+class KernelOptions(Group):
     """Options of one kernel of BERTScore; no other kernel takes any."""
 
-    model: OwnPath | None = Field(
+    model: UserPath | None = Field(
         None, description="A folder with the encoder, instead of a fetched one."
     )
     layer: Seed | None = Field(None, description="The layer whose output the embeddings are.")
     rescale: bool | None = Field(None, description="Whether values are rescaled with a baseline.")
-    baseline: OwnPath | None = Field(
+    baseline: UserPath | None = Field(
         None, description="A file of baselines with the columns LAYER,P,R,F."
     )
 
 
-class Settings(Section):
+class Settings(Group):
     """All settings: what science may vary. Threads, memory and time live in the profiles."""
 
     mirror: str = Field(
@@ -56,7 +56,7 @@ class Settings(Section):
         " resources/sources.csv; tried before the public URLs. REFLESS_MIRROR goes before it.",
     )
     network: bool = Field(True, description="Whether public URLs may be asked for raw files.")
-    data: dict[Name, DataSet] = Field(
+    data: dict[EntryName, DataSet] = Field(
         min_length=1, description="The data sets, in the order of rows, columns and legends."
     )
     kernel_options: dict[str, KernelOptions] = Field(
@@ -66,7 +66,7 @@ class Settings(Section):
     bleu_neighbors: BleuNeighbors
     delta_bleu: DeltaBleu
     rnn_qe: RnnQe
-    comparison: Comparison
+    comparison: ComparisonSection
 
     # ---- questions ----------------------------------------------------------------------------
 
@@ -78,11 +78,11 @@ class Settings(Section):
 
     def needs_ratings(self, dataset: str) -> list[str]:
         """The experiments that a data set takes part in with its ratings."""
-        own = self.data[dataset].experiments
-        found = [name for name, experiment in own if experiment]
-        if own.rnn_qe and own.rnn_qe.role != "rated":
-            found.remove("rnn_qe")
-        return found
+        experiments = self.data[dataset].experiments
+        names = [name for name, experiment in experiments if experiment]
+        if experiments.rnn_qe and experiments.rnn_qe.role != "rated":
+            names.remove("rnn_qe")
+        return names
 
     def kernels(self) -> list[str]:
         """Every kernel of every model of BLEU Neighbors."""
@@ -98,8 +98,8 @@ class Settings(Section):
 
     def options(self, kernel: str) -> dict[str, Any]:
         """What the configuration tells a kernel."""
-        found = self.kernel_options.get(kernel)
-        return found.model_dump(exclude_none=True) if found else {}
+        options = self.kernel_options.get(kernel)
+        return options.model_dump(exclude_none=True) if options else {}
 
     def styles(self) -> dict[str, dict[str, str]]:
         """Task -> how tables and figures show it; a line and a marker by its place."""
@@ -107,9 +107,9 @@ class Settings(Section):
             dataset: {
                 "name": entry.name or dataset.replace("_", " "),
                 "published": entry.published,
-                "colour": entry.colour or COLOURS[k % len(COLOURS)],
-                "line": LINES[k % len(LINES)],
-                "marker": MARKERS[k % len(MARKERS)],
+                "colour": entry.colour or _COLOURS[k % len(_COLOURS)],
+                "line": _LINES[k % len(_LINES)],
+                "marker": _MARKERS[k % len(_MARKERS)],
             }
             for k, (dataset, entry) in enumerate(self.data.items())
         }
@@ -124,9 +124,9 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _kernels_exist(self) -> "Settings":
-        known = {*self.kernels(), *self.comparison.kernels}
+        kernels = {*self.kernels(), *self.comparison.kernels}
         for dataset, entry in self.data.items():
-            if other := set(entry.skip_kernels) - known:
+            if other := set(entry.skip_kernels) - kernels:
                 raise ValueError(f"data.{dataset}.skip_kernels: no model has {min(other)}")
         for kernel in self.kernel_options:
             if kernel not in self.kernels() or not kernel.startswith("bertscore."):
@@ -148,9 +148,9 @@ def typed(value: Any) -> Any:
     """Numbers, truth values and null as such: Snakemake hands on nested ones of --config as
     text."""
     if isinstance(value, dict):
-        return {key: typed(one) for key, one in value.items()}
+        return {key: typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [typed(one) for one in value]
+        return [typed(inner) for inner in value]
     if isinstance(value, str):
         words = {"true": True, "false": False, "null": None}
         for read in (words.__getitem__, int, float):
@@ -163,10 +163,10 @@ def unknown(path: str) -> str:
     """What is said of a setting that there is not: its new name, or the nearest of one that there
     is."""
     section, _, name = path.rpartition(".")
-    if new := RENAMED.get(f"{section.rpartition('.')[2]}.{name}"):
+    if new := _RENAMED.get(f"{section.rpartition('.')[2]}.{name}"):
         return f"unknown; it is now {new}"
-    sections: list[type[Section]] = [*Section.__subclasses__(), Settings]
-    names = {field.alias or key for one in sections for key, field in one.model_fields.items()}
+    sections: list[type[Group]] = [*Group.__subclasses__(), Settings]
+    names = {f.alias or key for section in sections for key, f in section.model_fields.items()}
     near = get_close_matches(name, sorted(names), 1)
     return "unknown" + (f"; did you mean {near[0]}?" if near else "")
 
@@ -180,12 +180,12 @@ def read_settings(raw: Mapping[str, Any]) -> Settings:
         lines = []
         for fault in error.errors(include_url=False):
             path = ".".join(map(str, fault["loc"]))
-            told = fault["msg"].removeprefix("Value error, ")
+            message = fault["msg"].removeprefix("Value error, ")
             if fault["type"] == "extra_forbidden":
-                told = unknown(path)
+                message = unknown(path)
             if path and fault["type"] != "missing":
-                told += f" (it is {str(fault['input'])[:60]})"
-            lines.append(f"{path}: {told}")
+                message += f" (it is {str(fault['input'])[:60]})"
+            lines.append(f"{path}: {message}")
         raise SettingError(
             "\n".join(dict.fromkeys(line.removeprefix(": ") for line in lines)),
             path="config",

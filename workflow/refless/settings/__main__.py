@@ -8,7 +8,7 @@ import yaml
 
 from refless.settings import Settings
 
-HEAD = """# Settings
+_HEAD = """# Settings
 
 Every setting. This page is made by `python -m refless.settings` from the models in
 `workflow/refless/settings`: change a description there and make the page again.
@@ -17,15 +17,15 @@ A file of your own (`snakemake --configfile mine.yaml`) or `--config mirror=/dat
 `config/config.yaml`, setting by setting. The column Default has what you get if you say nothing.
 `<name>` stands for a name of your choice.
 """
-CONFIG = Path(__file__).parents[3] / "config/config.yaml"
-LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most"}
+_CONFIG = Path(__file__).parents[3] / "config/config.yaml"
+_LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most"}
 
 
 def document() -> str:
     """The page, as Markdown."""
     schema = Settings.model_json_schema(by_alias=True)
-    values = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
-    return HEAD + "".join(_section(schema, schema["$defs"], "", values))
+    values = yaml.safe_load(_CONFIG.read_text(encoding="utf-8"))
+    return _HEAD + "".join(_section(schema, schema["$defs"], "", values))
 
 
 def _section(section: dict[str, Any], defs: dict[str, Any], path: str, values: Any) -> list[str]:
@@ -34,39 +34,43 @@ def _section(section: dict[str, Any], defs: dict[str, Any], path: str, values: A
     parts = [f"\n## {title}\n\n{' '.join(section['description'].split())}\n"]
     parts.append("\n| Setting | Allowed | Default | Meaning |\n|---|---|---|---|\n")
     inner: list[str] = []
-    for name, own in section["properties"].items():
-        about, (own, named) = own, _plain(own, defs)
+    for name, field in section["properties"].items():
+        schema, named = _resolved(field, defs)
         value = values.get(name) if isinstance(values, dict) else None
-        value = about.get("default") if value is None else value
-        meaning = " ".join((about.get("description") or own.get("description", "")).split())
-        if own.get("properties"):
+        value = field.get("default") if value is None else value
+        meaning = field.get("description") or schema.get("description", "")
+        default = "" if value is None else f"`{json.dumps(value)}`"
+        if value is None and name in section.get("required", []):
+            default = "must be given"
+        if schema.get("properties"):
             below = f"{path}.{name}".lstrip(".") + (".<name>" if named else "")
-            inner += _section(own, defs, below, None if named else value)
-        must = value is None and name in section.get("required", [])
-        shown = "must be given" if must else "" if value is None else f"`{json.dumps(value)}`"
-        cells = [f"`{name}`", _kind(own), "" if own.get("properties") else shown, meaning]
+            inner += _section(schema, defs, below, None if named else value)
+            default = default if default == "must be given" else ""
+        cells = [f"`{name}`", _kind(schema), default, " ".join(meaning.split())]
         parts.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n")
     return parts + inner
 
 
-def _plain(own: dict[str, Any], defs: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """What a setting is without references and unions, and whether names stand before it."""
-    own = own["anyOf"][0] if "anyOf" in own else own  # the other branch is none
-    inside = own.get("additionalProperties") or {}
-    named = list(own.get("patternProperties", {}).values()) + [inside] * isinstance(inside, dict)
-    for group in [one for one in named if "$ref" in one]:
-        return defs[group["$ref"].rpartition("/")[2]], True
-    return defs[own["$ref"].rpartition("/")[2]] if "$ref" in own else own, False
+def _resolved(field: dict[str, Any], defs: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """A setting's schema without references and unions, and whether names stand before it."""
+    field = field["anyOf"][0] if "anyOf" in field else field  # the other branch is none
+    inside = [*field.get("patternProperties", {}).values(), field.get("additionalProperties")]
+    for schema in inside:
+        if isinstance(schema, dict) and "$ref" in schema:
+            return defs[schema["$ref"].rpartition("/")[2]], True
+    return defs[field["$ref"].rpartition("/")[2]] if "$ref" in field else field, False
 
 
-def _kind(own: dict[str, Any]) -> str:
+def _kind(schema: dict[str, Any]) -> str:
     """What a setting may be, in words."""
-    if own.get("properties"):
+    if schema.get("properties"):
         return "settings, see below"
-    allowed = own.get("enum") or ([own["const"]] if "const" in own else [])
-    words = [", ".join(f"`{value}`" if value else "empty" for value in allowed) or own["type"]]
-    words += [f"{text} {own[key]:g}" for key, text in LIMITS.items() if key in own]
-    return ", ".join([*words, *([f"of the form `{own['pattern']}`"] if "pattern" in own else [])])
+    allowed = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
+    words = [", ".join(f"`{value}`" if value else "empty" for value in allowed) or schema["type"]]
+    words += [f"{text} {schema[key]:g}" for key, text in _LIMITS.items() if key in schema]
+    if "pattern" in schema:
+        words.append(f"of the form `{schema['pattern']}`")
+    return ", ".join(words)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-class Section(BaseModel):
+class Group(BaseModel):
     """A group of settings: no other keys, no NaN, no change. What is empty has its default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -25,9 +25,9 @@ class Section(BaseModel):
 
 Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]  # beyond, torch has none
-Draws = Annotated[int, Field(ge=100)]
+DrawCount = Annotated[int, Field(ge=100)]
 Tau = Annotated[float, Field(gt=0, le=1)]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-Kernel = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[A-Za-z0-9._-]+$")]
-OwnPath = Annotated[str, AfterValidator(expanduser)]
-Several = Annotated[list[T], Field(min_length=1)]
+EntryName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+KernelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[A-Za-z0-9._-]+$")]
+UserPath = Annotated[str, AfterValidator(expanduser)]
+NonEmpty = Annotated[list[_T], Field(min_length=1)]

@@ -5,17 +5,17 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from refless.data import sources
-from refless.settings._base import Count, Kernel, Name, OwnPath, Section, Several
+from refless.settings._base import Count, EntryName, Group, KernelName, NonEmpty, UserPath
 
 # Snakemake reads braces as wildcards
-File = Annotated[OwnPath, Field(pattern=r"^[^{}]+$")]
+_RawFile = Annotated[UserPath, Field(pattern=r"^[^{}]+$")]
 
 
-class Plain(Section):
+class PlainExperiment(Group):
     """An experiment that needs to know nothing more."""
 
 
-class InComparison(Section):
+class InComparison(Group):
     """The table `comparison`."""
 
     human_systems: list[str] = Field(
@@ -24,13 +24,13 @@ class InComparison(Section):
     )
 
 
-class InDeltaBleu(Section):
+class InDeltaBleu(Group):
     """Table 2 and figure 2 of ΔBLEU: several systems answer the same contexts."""
 
     contexts_per_unit: Count = Field(
         description="Contexts in one observation (M); the paper's are 100."
     )
-    figure_unit_sizes: Several[Count] = Field(
+    figure_unit_sizes: NonEmpty[Count] = Field(
         description="The numbers of contexts in a unit in panel B of figure 2."
     )
     assignments_per_draw: Count = Field(
@@ -39,7 +39,7 @@ class InDeltaBleu(Section):
     )
 
 
-class InRnnQe(Section):
+class InRnnQe(Group):
     """RNN quality estimation."""
 
     role: Literal["rated", "references"] = Field(
@@ -55,16 +55,16 @@ class InRnnQe(Section):
         return self
 
 
-class Experiments(Section):
+class Experiments(Group):
     """The experiments that a data set takes part in; `null` (or nothing) for none."""
 
-    bleu_neighbors: Plain | None = Field(
+    bleu_neighbors: PlainExperiment | None = Field(
         default=None, description="BLEU Neighbors but for its table 3: `{}`."
     )
     delta_bleu: InDeltaBleu | None = Field(
         default=None, description="Table 2 and figure 2 of ΔBLEU."
     )
-    essays: Plain | None = Field(
+    essays: PlainExperiment | None = Field(
         default=None, description="Table 3 of BLEU Neighbors; one data set: `{}`."
     )
     comparison: InComparison | None = Field(default=None, description="The table `comparison`.")
@@ -77,13 +77,13 @@ def _loader(name: str) -> str:
     return name
 
 
-class DataSet(Section):
+class DataSet(Group):
     """One data set. The order of the entries is the order of rows, columns and legends."""
 
     loader: Annotated[str, AfterValidator(_loader)] = Field(
         description="Module of data/sources that reads the files; `table` for any tidy table."
     )
-    files: dict[Name, File] = Field(
+    files: dict[EntryName, _RawFile] = Field(
         min_length=1,
         description="The loader's name for each file, and its path: one of resources/sources.csv"
         " (fetched and verified), or any other (used where it lies).",
@@ -103,7 +103,9 @@ class DataSet(Section):
     blocks: Count = Field(
         1, description="Files, and jobs, over which the rows of a kernel's matrix are spread."
     )
-    skip_kernels: list[Kernel] = Field(default=[], description="Kernels that are left out here.")
+    skip_kernels: list[KernelName] = Field(
+        default=[], description="Kernels that are left out here."
+    )
     experiments: Experiments = Field(
         default_factory=Experiments,
         description="What it takes part in; by default `bleu_neighbors` with the loader `table`.",

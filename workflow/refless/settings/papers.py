@@ -9,7 +9,16 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from refless.errors import KernelError
 from refless.kernels import entry
-from refless.settings._base import Count, Draws, Kernel, Name, Section, Seed, Several, Tau
+from refless.settings._base import (
+    Count,
+    DrawCount,
+    EntryName,
+    Group,
+    KernelName,
+    NonEmpty,
+    Seed,
+    Tau,
+)
 
 
 def _there_is(kernel: str) -> str:
@@ -20,14 +29,14 @@ def _there_is(kernel: str) -> str:
     return kernel
 
 
-ExistingKernel = Annotated[Kernel, AfterValidator(_there_is)]
+ExistingKernel = Annotated[KernelName, AfterValidator(_there_is)]
 
 
-class Model(Section):
+class SimilarityModel(Group):
     """A row of table 1: a similarity, in one or more variants."""
 
     tau: Tau = Field(description="Similarity from which on a text is a neighbor.")
-    kernels: Several[ExistingKernel] = Field(
+    kernels: NonEmpty[ExistingKernel] = Field(
         description="Kernels `<module>.<variant>`, the published one first."
     )
     taus: dict[str, Tau] = Field(
@@ -35,23 +44,23 @@ class Model(Section):
     )
 
     @model_validator(mode="after")
-    def _taus_of_own_kernels(self) -> "Model":
+    def _taus_of_own_kernels(self) -> "SimilarityModel":
         if other := set(self.taus) - set(self.kernels):
             raise ValueError(f"taus names {', '.join(sorted(other))}, which is not in kernels")
         return self
 
 
-class Bootstrap(Section):
+class Bootstrap(Group):
     """The 95% intervals of BLEU Neighbors and of RNN quality estimation."""
 
-    draws: Draws = Field(description="Draws over contexts or texts; of RNN-QE, over MRs.")
+    draws: DrawCount = Field(description="Draws over contexts or texts; of RNN-QE, over MRs.")
     seed: Seed = Field(description="Seed of the draws, and of the random subsets of figure 4.")
 
 
-class BleuNeighbors(Section):
+class BleuNeighbors(Group):
     """BLEU Neighbors (Ethayarajh and Sadigh, 2020)."""
 
-    models: dict[Name, Model] = Field(
+    models: dict[EntryName, SimilarityModel] = Field(
         description="The models, in the order of the rows; `bleu` is one and draws the figures."
     )
     min_neighbors: Count = Field(description="a: fewest neighbors that carry an estimate.")
@@ -59,7 +68,9 @@ class BleuNeighbors(Section):
 
     @field_validator("models")
     @classmethod
-    def _bleu_and_each_kernel_once(cls, models: dict[str, Model]) -> dict[str, Model]:
+    def _bleu_and_each_kernel_once(
+        cls, models: dict[str, SimilarityModel]
+    ) -> dict[str, SimilarityModel]:
         if "bleu" not in models:
             raise ValueError("there is no model bleu, which the figures need")
         every = [kernel for model in models.values() for kernel in model.kernels]
@@ -70,17 +81,17 @@ class BleuNeighbors(Section):
         return models
 
 
-class DeltaBleu(Section):
+class DeltaBleu(Group):
     """ΔBLEU (Galley et al., 2015)."""
 
     assignments: Count = Field(
         description="Random assignments of contexts to units; fewer for units of few contexts."
     )
-    draws: Draws = Field(description="Draws of contexts for the 95% intervals of table 2.")
+    draws: DrawCount = Field(description="Draws of contexts for the 95% intervals of table 2.")
     seed: Seed = Field(description="Seed of the assignments and of the draws.")
 
 
-class RnnQe(Section):
+class RnnQe(Group):
     """RNN quality estimation (Dušek et al., 2017)."""
 
     seed: Seed = Field(description="Seed of the folds and of the synthetic errors.")
@@ -102,13 +113,13 @@ class RnnQe(Section):
     )
 
 
-class Comparison(Section):
+class ComparisonSection(Group):
     """Every method of `refless compare` on the data sets that take part."""
 
-    kernels: Several[ExistingKernel] = Field(
+    kernels: NonEmpty[ExistingKernel] = Field(
         description="Kernels of neighbors; those that cannot be computed are left out."
     )
-    draws: Draws = Field(description="Draws of the bootstrap.")
+    draws: DrawCount = Field(description="Draws of the bootstrap.")
     repeats: Count = Field(
         description="Repeats of the folds, at most; never more than 10,000 divided by the texts."
     )

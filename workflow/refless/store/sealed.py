@@ -18,7 +18,7 @@ from refless.errors import FormatError, StaleError
 from refless.store.files import file_sum, json_text, whole_file, write_text
 from refless.store.tables import read_csv, table_text
 
-AGAIN = "delete it and run again"
+MAKE_AGAIN = "delete it and run again"
 
 
 class Sealed(NamedTuple):
@@ -84,7 +84,7 @@ def write_sidecar(contents: Mapping[Path, bytes | np.ndarray], metadata: Mapping
         partial.write_text(json_text(_signed({**record, "files": sums})), encoding="utf-8")
 
 
-def read(path: str | Path, remedy: str = AGAIN) -> Sealed:
+def read(path: str | Path, remedy: str = MAKE_AGAIN) -> Sealed:
     """Read a stored file. Raises FormatError: it or its record is missing or not what was written,
     or lies in another one's place. Raises StaleError: an input is another now."""
     path, record = Path(path), read_record(path, remedy)
@@ -106,7 +106,7 @@ def read(path: str | Path, remedy: str = AGAIN) -> Sealed:
     return Sealed(read_csv(path) if table else path.read_bytes(), record["metadata"])
 
 
-def read_record(path: str | Path, remedy: str = AGAIN) -> dict[str, Any]:
+def read_record(path: str | Path, remedy: str = MAKE_AGAIN) -> dict[str, Any]:
     """The record of a stored file, which itself is not read. Raises FormatError: the record is
     missing, not what was written, or of another file."""
     path, sidecar = Path(path), record_path(path)

@@ -24,19 +24,19 @@ def check(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> 
     """Raise a ValueError if a loader takes no such files and options."""
     from pydantic import ConfigDict, ValidationError, create_model
 
-    own: Any = import_module(f"{__name__}.{loader}")
-    parameters = inspect.signature(own.load, eval_str=True).parameters
+    module: Any = import_module(f"{__name__}.{loader}")
+    parameters = inspect.signature(module.load, eval_str=True).parameters
     fields: dict[str, Any] = {
-        name: (one.annotation, ... if one.default is one.empty else one.default)
-        for name, one in parameters.items()
+        name: (p.annotation, ... if p.default is p.empty else p.default)
+        for name, p in parameters.items()
     }
-    taken = create_model(loader, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+    model = create_model(loader, __config__=ConfigDict(extra="forbid", strict=True), **fields)
     try:
-        taken.model_validate({**files, **options, "dataset": ""})
+        model.model_validate({**files, **options, "dataset": ""})
     except ValidationError as error:
-        said = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
-        known = ", ".join(name for name in parameters if name != "dataset")
-        raise ValueError(f"{said} (the loader {loader} takes {known})") from error
+        faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
+        accepted = ", ".join(name for name in parameters if name != "dataset")
+        raise ValueError(f"{faults} (the loader {loader} takes {accepted})") from error
 
 
 def load(
@@ -56,9 +56,9 @@ def load(
         if isinstance(error, FormatError) and error.path is not None:
             raise
         paths, why = ", ".join(map(str, files.values())), f"{type(error).__name__}: {error}"
-        said = f"cannot be read by the loader {loader}: {why.strip()}"
+        message = f"cannot be read by the loader {loader}: {why.strip()}"
         remedy = "delete it and run again, which fetches it; or put the right one there"
-        raise FormatError(said, path=paths, remedy=remedy) from error
+        raise FormatError(message, path=paths, remedy=remedy) from error
     if rated_for and not data.texts["quality"].notna().any():
         message = f"no text of {dataset} is rated, and {', '.join(sorted(rated_for))} needs ratings"
         remedy = f"take {dataset} out of these experiments in the configuration, or give it ratings"

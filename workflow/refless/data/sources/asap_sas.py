@@ -13,7 +13,7 @@ import pandas as pd
 
 from refless.data.ratings import RatedTexts
 
-TOP = 3  # of the scale, for every set
+HIGHEST = 3  # of the scale, for every set
 
 
 def load(
@@ -29,13 +29,13 @@ def load(
     Returns RatedTexts : extra columns ``set``, ``part``, ``score1``, ``score2`` (NaN in the test
         part).
     """
-    parts = [pd.read_csv(own, sep="\t", dtype=str, na_filter=False) for own in (train, test)]
+    parts = [pd.read_csv(path, sep="\t", dtype=str, na_filter=False) for path in (train, test)]
     essays = pd.concat(parts, ignore_index=True)
     gold = pd.read_csv(solution, dtype=str, na_filter=False).set_index("id")["essay_score"]
     scores = essays[["Score1", "Score2"]].astype(float).set_axis(["score1", "score2"], axis=1)
     tested = scores["score1"].isna()
     used = ["score1", "score2"] if raters == "both" else ["score1"]
-    given = scores[used].assign(gold=essays["Id"].map(gold).where(tested).astype(float))
+    rated = scores[used].assign(gold=essays["Id"].map(gold).where(tested).astype(float))
     number = essays["EssaySet"].astype(int)
     texts = pd.DataFrame(
         {
@@ -43,14 +43,14 @@ def load(
             "context": "set " + number.astype(str),
             "text": essays["EssayText"],
             # In this order of operations: rounding noise orders ties in table 3.
-            "quality": given.sum(axis=1) / given.count(axis=1) / TOP,
-            "n_ratings": given.count(axis=1),
+            "quality": rated.sum(axis=1) / rated.count(axis=1) / HIGHEST,
+            "n_ratings": rated.count(axis=1),
             "system": "human",
             "set": number,
             "part": tested.map({False: "train", True: "test"}),
             **scores,
         }
     )
-    labels = given.set_index(texts["id"]).melt(None, None, "rater", "label", ignore_index=False)
+    labels = rated.set_index(texts["id"]).melt(None, None, "rater", "label", ignore_index=False)
     labels = labels.dropna().loc[texts["id"]].reset_index()
-    return RatedTexts(texts, labels, scale=(0, TOP))
+    return RatedTexts(texts, labels, scale=(0, HIGHEST))

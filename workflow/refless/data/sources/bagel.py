@@ -20,7 +20,7 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
     """Read the utterances, without alignment marks, whose ``context`` is the abstract MR; extra
     columns ``mr_full``, ``mr_abstract``, and those of `mr.references`."""
     records = _RECORD.findall(Path(path).read_text(encoding="utf-8"))
-    found = pd.DataFrame(records, columns=["mr_full", "mr_abstract", "aligned"])
-    texts = found.pop("aligned").str.replace(r"\[[^\[\]]*\]", "", regex=True).str.strip()
-    found.insert(0, "id", [f"{dataset}:{number:04d}" for number in range(1, len(found) + 1)])
-    return RatedTexts(mr.references(found.assign(context=found["mr_abstract"], text=texts)))
+    rows = pd.DataFrame(records, columns=["mr_full", "mr_abstract", "aligned"])
+    texts = rows.pop("aligned").str.replace(r"\[[^\[\]]*\]", "", regex=True).str.strip()
+    rows.insert(0, "id", [f"{dataset}:{number:04d}" for number in range(1, len(rows) + 1)])
+    return RatedTexts(mr.references(rows.assign(context=rows["mr_abstract"], text=texts)))

@@ -49,16 +49,16 @@ def load(
     ratings["label"] = ratings[quality] if quality in MARKS else both
     ratings["id"] = ratings["item"].map(outputs.set_index("item")["id"])
     ratings["rater"] = anonymise(ratings["JudgeID"])
-    rows, own = ratings.groupby("id"), outputs.groupby("id")
+    rows, same_text = ratings.groupby("id"), outputs.groupby("id")
     texts = outputs.drop_duplicates("id").set_index("id")
     texts = texts[["InstanceID", "Response"]].set_axis(["context_id", "text"], axis=1)
     texts = texts.assign(
         context=texts["context_id"].map(contexts.set_index("InstanceID")["Context"]),
         quality=(rows["label"].mean() - LOW) / (HIGH - LOW),
         n_ratings=rows.size().reindex(texts.index, fill_value=0),
-        system=own["system"].unique().str.join("+"),
+        system=same_text["system"].unique().str.join("+"),
         **{mark: rows[mark].mean() for mark in MARKS},
-        item=own["item"].unique().str.join("+"),
+        item=same_text["item"].unique().str.join("+"),
     )
     columns = ["id", "rater", "label", *MARKS, "item"]
     return RatedTexts(texts.reset_index(), ratings[columns], scale=(LOW, HIGH))

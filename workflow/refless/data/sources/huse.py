@@ -27,7 +27,7 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
     """
     batch = pd.read_csv(path, dtype=str, na_filter=False)
     number = int(batch.columns.str.startswith("Answer.").sum())
-    shown = pd.DataFrame(
+    labelled = pd.DataFrame(
         {
             "rater": row["WorkerId"].strip(),
             "label": LABELS[" ".join(row[f"Answer.{k}"].split()).lower()],
@@ -40,19 +40,19 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
         for row in batch.to_dict("records")
         for k in range(number)
     )
-    shown["rater"] = anonymise(shown["rater"])
-    items = shown.groupby(["number", "type", "context", "text"], sort=False).ngroup()
-    shown["item"] = [f"{dataset}:{item + 1:04d}" for item in items]
-    shown["id"] = shown.groupby(["context", "text"])["item"].transform("first")
-    shown["system"] = shown["type"].map(_system)
-    rows = shown.groupby("id")
-    texts = shown.drop_duplicates("id").set_index("id")[["context", "text", "type", "logp"]]
+    labelled["rater"] = anonymise(labelled["rater"])
+    items = labelled.groupby(["number", "type", "context", "text"], sort=False).ngroup()
+    labelled["item"] = [f"{dataset}:{item + 1:04d}" for item in items]
+    labelled["id"] = labelled.groupby(["context", "text"])["item"].transform("first")
+    labelled["system"] = labelled["type"].map(_system)
+    rows = labelled.groupby("id")
+    texts = labelled.drop_duplicates("id").set_index("id")[["context", "text", "type", "logp"]]
     texts = texts.assign(
-        quality=rows["label"].agg(lambda own: np.mean(own.to_numpy() / 5)),
+        quality=rows["label"].agg(lambda labels: np.mean(labels.to_numpy() / 5)),
         n_ratings=rows.size(),
         **{name: rows[name].unique().str.join("+") for name in ("system", "type", "item")},
     )
-    ratings = shown[["id", "rater", "label", "item", "type", "logp"]]
+    ratings = labelled[["id", "rater", "label", "item", "type", "logp"]]
     return RatedTexts(texts.reset_index(), ratings, scale=(0, 5))
 
 

@@ -27,7 +27,7 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
     rows = pd.read_csv(path, dtype=str, na_filter=False)
     medians = rows[MEDIANS].astype(float).add_prefix("median_")
     metrics = rows.loc[:, "TER":"parser.sc.max"]
-    metrics = metrics.apply(lambda own: own.str.strip().replace(["", "NA"], np.nan).astype(float))
+    metrics = metrics.apply(lambda cells: cells.str.strip().replace(["", "NA"], np.nan))
     texts = pd.DataFrame(
         {
             "id": [f"{dataset}:{number:04d}" for number in range(1, len(rows) + 1)],
@@ -39,7 +39,7 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
             "domain": rows["dataset"].map(DOMAINS),
             **mr.keys(rows["mr"]),
             **medians,
-            **metrics,
+            **metrics.astype(float),
         }
     )
     return RatedTexts(texts)

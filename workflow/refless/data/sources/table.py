@@ -33,17 +33,17 @@ def load(
         JSON list); ``score_*``. Without raters, ``ratings`` is empty.
     Raises FormatError: no scale is given, and all ratings are the same.
     """
-    own = read_ratings([path], columns=columns, scale=scale, repeated=repeated_ratings)
-    texts, ratings = own.texts, own.ratings
-    given = ratings["quality"] if len(ratings) else pd.Series([0.0, 1.0])
-    low, high = scale or (given.min(), given.max())
+    user = read_ratings([path], columns=columns, scale=scale, repeated=repeated_ratings)
+    texts, ratings = user.texts, user.ratings
+    labels = ratings["quality"] if len(ratings) else pd.Series([0.0, 1.0])
+    low, high = scale or (labels.min(), labels.max())
     if not -math.inf < low < high < math.inf:
         remedy = "give the lowest and the highest rating that there can be, e.g. 1 and 5"
         raise FormatError(f"the scale is {low:g} to {high:g}", path=path, remedy=remedy)
     contexts: Any = texts.get("context", pd.Series("", texts.index))
     if "mr" in texts:
         contexts = contexts.where(contexts != "", texts["mr"])
-    rated: dict[str, Any] = {
+    columns_of_texts: dict[str, Any] = {
         "id": [f"{dataset}:{row:05d}" for row in range(1, len(texts) + 1)],
         "context": contexts,
         "text": texts["text"],
@@ -52,17 +52,19 @@ def load(
         "n_ratings": ratings["text"].value_counts().reindex(texts.index, fill_value=0),
         "system": texts["system"].replace("", "unknown") if "system" in texts else "unknown",
     }
-    found = pd.DataFrame(rated)
+    rated = pd.DataFrame(columns_of_texts)
     if "context" in texts or "mr" in texts:
-        found["context_id"] = [
+        rated["context_id"] = [
             f"c{number + 1:04d}" for number in text_ids(contexts, separate_blank=True)
         ]
     if "mr" in texts:
-        found = found.assign(mr=texts["mr"], **mr.keys(texts["mr"]))
+        rated = rated.assign(mr=texts["mr"], **mr.keys(texts["mr"]))
     if "references" in texts:
-        found["references"] = [json.dumps(one, ensure_ascii=False) for one in texts["references"]]
-    found = found.join(texts.filter(regex="^score_"))
+        rated["references"] = [
+            json.dumps(listed, ensure_ascii=False) for listed in texts["references"]
+        ]
+    rated = rated.join(texts.filter(regex="^score_"))
     if not ratings["rater"].any():
-        return RatedTexts(found, scale=(low, high))
-    rows = {"id": found["id"].to_numpy()[ratings["text"]], "rater": anonymise(ratings["rater"])}
-    return RatedTexts(found, pd.DataFrame({**rows, "label": given}), (low, high))
+        return RatedTexts(rated, scale=(low, high))
+    rows = {"id": rated["id"].to_numpy()[ratings["text"]], "rater": anonymise(ratings["rater"])}
+    return RatedTexts(rated, pd.DataFrame({**rows, "label": labels}), (low, high))

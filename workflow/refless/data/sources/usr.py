@@ -33,7 +33,7 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
             model, overall = response["model"], response["Overall"]
             marks = {name.lower().replace(" ", "_"): response[name] for name in DIMENSIONS}
             slug = re.sub("[^a-z0-9.]+", "-", model.lower()).strip("-")
-            about = {
+            row = {
                 "id": f"{dataset}:{number:02d}:{slug}",
                 "context": dialogue["context"].strip(),
                 "context_id": f"c{number:02d}",
@@ -44,10 +44,11 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
                 "system": "human" if model in HUMANS else model,
                 "model": model,
             }
-            texts.append(about | {name: np.mean(given) for name, given in marks.items()})
+            texts.append(row | {name: np.mean(labels) for name, labels in marks.items()})
             for k, rater in enumerate(dialogue["annotators"]):
-                own = {name: float(given[k]) for name, given in marks.items()}
-                ratings.append({"id": about["id"], "rater": rater, "label": overall[k], **own})
+                dimensions = {name: float(labels[k]) for name, labels in marks.items()}
+                label = {"id": row["id"], "rater": rater, "label": overall[k]}
+                ratings.append(label | dimensions)
     rated = pd.DataFrame(ratings)
     rated["rater"] = anonymise(rated["rater"])
     return RatedTexts(pd.DataFrame(texts), rated, scale=(1, 5))

@@ -9,7 +9,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parent
 
 PLUMBING = (
     *("availability.", "cli/", "errors.", "fetch/", "job.", "kernels/_registry", "plan."),
@@ -22,14 +22,14 @@ of kernels, of which each job hangs on its own entries."""
 def closure(*entries: str | Path) -> tuple[Path, ...]:
     """The files that decide what one or more files do: themselves and all that they import of the
     package, but for the `PLUMBING`. Entries are paths, or names such as ``kernels/bleu.py``."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = [PACKAGE / entry for entry in entries]
     while waiting:
         path = waiting.pop()
-        if path not in found and not _name(path).startswith(PLUMBING):
-            found.add(path)
+        if path not in files and not _name(path).startswith(PLUMBING):
+            files.add(path)
             waiting += _imports(path)
-    return tuple(sorted(found))
+    return tuple(sorted(files))
 
 
 def code_sum(*entries: str | Path, text: str = "") -> str:
@@ -61,13 +61,13 @@ def _imports(path: Path) -> tuple[Path, ...]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    found = set()
+    files = set()
     for name in names:
         first, *rest = name.split(".")
         if first == "refless":
             stem = PACKAGE.joinpath(*rest)
-            found |= {stem.with_suffix(".py"), stem / "__init__.py"}
-    return tuple(sorted(path for path in found if path.is_file()))
+            files |= {stem.with_suffix(".py"), stem / "__init__.py"}
+    return tuple(sorted(path for path in files if path.is_file()))
 
 
 @cache
