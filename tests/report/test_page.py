@@ -191,6 +191,12 @@ def test_a_number_keeps_the_form_that_it_has_in_the_page(text, expected):
     assert filled(page, NUMBERS, Path()) == f"r is <!--one-->{expected}<!--/-->, and 3"
 
 
+@pytest.mark.usefixtures("told")
+def test_what_rounds_to_zero_has_no_sign():
+    numbers = {"one": {**NUMBERS["one"], "column": "r_low"}}
+    assert filled("<!--one-->0<!--/-->", numbers, Path()) == "<!--one-->0<!--/-->"
+
+
 @pytest.mark.parametrize("row", [{}, {"who": "b"}, {"who": "c"}])
 @pytest.mark.usefixtures("told")
 def test_a_number_that_is_not_one_cell_is_a_dash(row):

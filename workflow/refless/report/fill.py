@@ -58,12 +58,12 @@ def with_settings(page: str, digest: str) -> str:
 
 
 def _like(text: str, values: pd.Series) -> str:
-    """A value with as many digits as the first number in a text has; a dash if there is none, or
-    not one."""
+    """A value with as many digits as the first number in a text has, 0 without a sign; a dash if
+    there is none, or not one."""
     if len(values) != 1 or pd.isna(values.item()):
         return "–"
     first = NUMBER.search(text)
-    return f"{values.item():.{len(first[1]) if first else 3}f}"
+    return f"{values.item():z.{len(first[1]) if first else 3}f}"
 
 
 def read_numbers(path: str | Path) -> dict[str, dict[str, Any]]:
