@@ -64,6 +64,11 @@ def kernel(
     Raises
     ------
     KernelError : unknown kernel or option, a text that is none, or a missing resource.
+
+    Examples
+    --------
+    >>> kernel("rouge_l.plain", ["a good cat"], ["a cat", "no dog"]).tolist()
+    [[0.8, 0.0]]
     """
     candidates, index = _checked(candidates), _index(name, training, options)
     out: Array = np.empty((len(candidates), index.size), dtype)
@@ -111,6 +116,13 @@ def neighbor_sums(
     Raises
     ------
     KernelError : as for `kernel`; or shapes do not fit.
+
+    Examples
+    --------
+    >>> rated, quality = ["a cat", "a dog", "no"], [0.75, 0.25, 0.5]
+    >>> counts, sums = neighbor_sums("rouge_l.plain", ["a good cat"], rated, quality, [0.3, 0.8])
+    >>> counts.tolist(), sums.tolist()
+    ([[2, 1]], [[1.0, 0.75]])
     """
     from refless.kernels._neighbors import add_neighbors
 
@@ -147,6 +159,11 @@ def group_sums(
     Others, errors : as for `neighbor_sums`
     Returns list : of each way counts int64 and sums float64, shape (candidates, its groups, n_tau).
         A sum is not taken in training order, so its last bits differ from those of `neighbor_sums`.
+
+    >>> rated, quality, folds = ["a cat", "a dog", "no"], [0.75, 0.25, 0.5], np.array([0, 1, 1])
+    >>> [(counts, _)] = group_sums("rouge_l.plain", ["a good cat"], rated, quality, [0.3], [folds])
+    >>> counts.tolist()
+    [[[1], [1]]]
     """
     from refless.kernels._neighbors import add_levels
 
@@ -193,6 +210,10 @@ def nearest(
     Returns rows : int64, shape (candidates, number), of the training texts; -1 where there are
         fewer
     values : float64, the same shape; -inf where there is none
+
+    >>> rows, values = nearest("rouge_l.plain", ["a good cat"], ["no", "a dog", "a cat"], number=2)
+    >>> rows.tolist(), values.tolist()
+    ([[2, 1]], [[0.8, 0.4]])
     """
     from refless.kernels._neighbors import keep_nearest
 
@@ -212,7 +233,11 @@ def nearest(
 
 def unread(name: str, texts: Sequence[str]) -> tuple[int, str]:
     """How many of the texts a kernel cannot read, so that they are not similar to themselves, and
-    a sentence of it; 0 and "" for a kernel that reads any text."""
+    a sentence of it; 0 and "" for a kernel that reads any text.
+
+    >>> unread("bleu.char", ["yes", "maybe"])[0]
+    1
+    """
     kernel_entry = entry(name)
     if not kernel_entry.reads:
         return 0, ""
@@ -224,6 +249,10 @@ def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
     """Training texts made ready once, for any candidates that come later.
 
     Parameters, errors : as for `kernel`
+
+    >>> index = indexed("rouge_l.plain", ["a cat", "no dog"])
+    >>> kernel("rouge_l.plain", ["a good cat"], index).tolist()
+    [[0.8, 0.0]]
     """
     accepted = list(inspect.signature(load(name).index).parameters)[2:]
     if other := sorted(set(options) - set(accepted)):

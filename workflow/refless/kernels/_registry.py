@@ -62,7 +62,11 @@ def entry(name: str) -> Kernel:
 
 def lacking_package(name: str) -> str | None:
     """The package that a kernel needs and that is not installed; None if all are. KernelError as
-    `entry`."""
+    `entry`.
+
+    >>> lacking_package("bleu.char") is None
+    True
+    """
     return next((package for package in entry(name).packages if not installed(package)), None)
 
 
