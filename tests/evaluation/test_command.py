@@ -15,9 +15,9 @@ from scipy import stats
 
 from refless.cli import build_parser, main
 from refless.errors import OutputError
+from refless.evaluation import FILES
 from refless.evaluation.evaluate import COLUMNS
 from refless.evaluation.predict import TRIVIAL
-from refless.evaluation.report import FILES
 from tests.evaluation.made_up import rows, write
 
 

@@ -36,7 +36,7 @@ def test_everything_that_a_row_has(rated):
     assert rated.to_user_scale(rated.quality)[0] == pytest.approx(first["quality"])
     assert "abcd"[rated.system[0]] == first["system"][0]
     assert rated.references[0] == first["references"]
-    assert rated.scores["score_judge"][0] == first["score_judge"] / 8  # a power of two
+    assert rated.scores["score_judge"][0] == first["score_judge"]
     assert len(np.unique(rated.context)) == len(np.unique(rated.context_group)) == 30
 
 
@@ -52,6 +52,7 @@ def test_a_score_counts_on_any_scale(tmp_path):
     for unit in (1.0, 2.0**-700, 2.0**300):
         values = [one and one * unit for one in score]
         found.append(read(tmp_path, texts(score_x=values)).scores["score_x"])
+    found = [score / np.nanmax(score) for score in found]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
     assert not np.any(read(tmp_path, texts(score_x=[0, None])).scores["score_x"] > 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 
 PLUMBING = (
-    *("availability.", "cli/", "errors.", "fetch/", "job.", "kernels/_registry", "plan."),
+    *("api.", "availability.", "cli/", "errors.", "fetch/", "job.", "kernels/_registry", "plan."),
     *("run_messages.", "settings/"),
 )
 """Parts of the package that bring things, say what is wrong, and end up in no result; and the list

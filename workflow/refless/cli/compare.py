@@ -1,14 +1,34 @@
 """``refless compare``."""
 
 import os
-from argparse import Namespace
-from contextlib import suppress
-from functools import partial
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
 
-from refless.cli import files
-from refless.errors import KernelError, OutputError
+import refless
+from refless.cli import files, options
+from refless.errors import OutputError
+from refless.evaluation import FILES
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    add, count = command.add_argument, options.whole()
+    options.add_ratings(command)
+    options.add_reading(command, scale="those that the files have")
+    about = "A similarity of two texts, for neighbors. It may be given several times."
+    add("--kernel", help=about, dest="kernels", metavar="KERNEL", action="append")
+    about = "What a rater costs more than a method, to replace one: 0.1 crowd workers, 0.2 experts."
+    add("--epsilon", help=f"{about} (Default: %(default)s.)", type=float, default=0.1)
+    about = "The draws of the bootstrap. (Default: %(default)s.)"  # they are kept in memory
+    add("--draws", help=about, type=options.whole(1, 100_000), metavar="N", default=2000)
+    about = "The repeats of the folds, at most. (Default: %(default)s.)"
+    add("--repeats", help=about, type=count, metavar="N", default=5)
+    about = "The number of texts without ratings: how many ratings predictions of them save."
+    add("--unrated", help=about, type=count, metavar="N")
+    add("--no-networks", help="Leave out RNN-QE, which takes minutes.", **options.FLAG)
+    options.add_seed(command)
+    options.add_threads(command)
+    about = "The folder for tables and a report, which replace older ones."
+    add("--out", help=f"{about} (Default: none are written.)", metavar="FOLDER")
 
 
 def compare(arguments: Namespace) -> None:
@@ -21,63 +41,46 @@ def compare(arguments: Namespace) -> None:
     example:
       refless compare --ratings rated.tsv --scale 1 5 --out comparison
     """
-    own, folder = files.ratings_of(arguments), Path(arguments.out or "")
-
-    from refless.evaluation import evaluate, report
-    from refless.evaluation.read import of_own
-
+    folder = Path(arguments.out or "")
     if arguments.out in ("", "-") or (os.path.lexists(folder) and not os.path.isdir(folder)):
         raise OutputError("is no folder", path=arguments.out, remedy="name a folder")
-    for path in [folder / name for name in report.FILES if arguments.out]:
+    for path in [folder / name for name in FILES if arguments.out]:
         if files.check_out(str(path), *arguments.ratings) is None:
             raise OutputError("is standard output", path=path, remedy="name another folder")
-    rated, settings = of_own(own, arguments.scale), _settings(arguments)
     with files.progress("comparing") as step:
-        found = evaluate.compare(rated, settings, step)
+        answer = refless.compare(
+            arguments.ratings,
+            kernels=arguments.kernels,
+            epsilon=arguments.epsilon,
+            unrated=arguments.unrated,
+            draws=arguments.draws,
+            seed=arguments.seed,
+            repeats=arguments.repeats,
+            networks=not arguments.no_networks,
+            threads=arguments.threads,
+            step=step,
+            **files.reading(arguments),
+        )
     try:
-        files.print_out("".join(f"{line}\n" for line in report.answer(rated, found)))
-        for warning in report.warnings(rated, found):
+        files.print_out(f"{answer.answer}\n")
+        for warning in answer.warnings:
             files.tell(f"warning: {warning}")
-        files.tell(report.command(found, _how_read(arguments)))
+        files.tell(answer.next_command(_reading_options(arguments)))
     finally:  # nobody need read the answer
         if arguments.out:
-            report.write_comparison(rated, found, settings, folder)
+            answer.write(folder)
             files.tell(f"written: {folder / 'report.html'}, and tables beside it")
 
 
-def _how_read(arguments: Namespace) -> list[str]:
+def _reading_options(arguments: Namespace) -> list[str]:
     """The files, and the options without which the next command would read them otherwise."""
-    told = [*arguments.ratings]
+    words = [*arguments.ratings]
     for pair in arguments.column:
-        told += ["--column", "=".join(pair)]
+        words += ["--column", "=".join(pair)]
+    if arguments.join:
+        words += ["--join", arguments.join, "--on", arguments.on]
     if arguments.ratings_format:
-        told += ["--ratings-format", arguments.ratings_format]
+        words += ["--ratings-format", arguments.ratings_format]
     if arguments.repeated_ratings != "refuse":
-        told += ["--repeated-ratings", arguments.repeated_ratings]
-    return [*told, "--center-raters"] if arguments.center_raters else told
-
-
-def _settings(arguments: Namespace) -> Any:
-    from refless.evaluation.predict import KERNELS, NETWORKS, ComparisonSettings, by_networks
-    from refless.kernels import lacking_package
-    from refless.kernels.wordnet import find_wordnet
-    from refless.machine import installed
-
-    kernels: dict[str, Any] = {kernel: {} for kernel in arguments.kernels or KERNELS}
-    if not arguments.kernels:
-        with suppress(KernelError):
-            find_wordnet()
-            kernels["meteor.nltk35"] = {}
-    for kernel in kernels:
-        if package := lacking_package(kernel):
-            remedy = f"pip install {package}; in a clone of refless, make torch"
-            raise KernelError(f"{kernel} needs {package}, which is not installed", remedy=remedy)
-    told = {
-        name: getattr(arguments, name)
-        for name in ("draws", "seed", "repeats", "threads", "unrated")
-    }
-    if arguments.no_networks or not installed("torch"):
-        why = "--no-networks" if arguments.no_networks else "it needs torch, which is not installed"
-        return ComparisonSettings(kernels, left_out={(NETWORKS, ""): why}, **told)
-    networks = partial(by_networks, seed=arguments.seed, threads=arguments.threads)
-    return ComparisonSettings(kernels, networks=networks, **told)
+        words += ["--repeated-ratings", arguments.repeated_ratings]
+    return [*words, "--center-raters"] if arguments.center_raters else words

@@ -1,14 +1,21 @@
 """``refless delta-bleu``."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from typing import Any
 
 from refless import __version__
-from refless.cli import files
+from refless.cli import files, options
 from refless.data.rows import File, check
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    options.add_outputs(command)
+    options.add_ratings(command)
+    options.add_reading(command, center=False, scale="references have a weight")
+    options.add_written(command)
 
 
 def delta_bleu(arguments: Namespace) -> None:

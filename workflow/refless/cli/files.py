@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -14,43 +14,38 @@ from typing import Any
 
 from tqdm import tqdm
 
+from refless.api import read_rated
 from refless.data.rows import File, is_table
-from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
-from refless.errors import FormatError, OutputError, SettingError
-from refless.store.files import require_writable, whole_file, writing
+from refless.data.user_ratings import UserRatings, read_texts
+from refless.errors import FormatError, OutputError
+from refless.store.files import require_writable, whole_file, write_together, writing
 
 _json = partial(json.dumps, ensure_ascii=False)
 STREAMS = 256
 """A shell gives the files that it opens numbers below this."""
 
 
+def reading(arguments: Namespace) -> dict[str, Any]:
+    """How ratings are read, as `refless.api.read_rated` takes it."""
+    if bool(arguments.join) != bool(arguments.on):
+        arguments.fail("--join FILE and --on COLUMN go together")
+    return {
+        "format": arguments.ratings_format,
+        "columns": dict(arguments.column),
+        "scale": getattr(arguments, "scale", None),
+        "repeated": arguments.repeated_ratings,
+        "center": bool(getattr(arguments, "center_raters", False)),
+        "join": (arguments.join, arguments.on) if arguments.join else None,
+    }
+
+
 def ratings_of(arguments: Namespace, **more: Any) -> UserRatings:
-    """What ``--ratings`` names; ``more`` as of `refless.data.user_ratings.read_ratings`."""
-    scale = getattr(arguments, "scale", None)
-    if scale and not -LARGEST_RATING <= scale[0] < scale[1] <= LARGEST_RATING:
-        message = f"--scale is {scale[0]:g} {scale[1]:g}"
-        raise SettingError(message, remedy="give the lowest, then the highest")
-    return read_ratings(
-        arguments.ratings,
-        format=arguments.ratings_format,
-        columns=dict(arguments.column),
-        scale=scale,
-        repeated=arguments.repeated_ratings,
-        center=getattr(arguments, "center_raters", False),
-        **more,
-    )
-
-
-def rated(own: UserRatings) -> Any:
-    """The texts that have a rating, by their numbers. FormatError if none has."""
-    texts = own.texts[own.texts["quality"].notna()]
-    if texts.empty:
-        raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
-    return texts
+    """What ``--ratings`` names; ``more`` as of `refless.api.read_rated`."""
+    return read_rated(arguments.ratings, **reading(arguments), **more)
 
 
 def outputs_of(arguments: Namespace, read: Sequence[str], need: Sequence[str] = ()) -> File:
-    """What ``--outputs`` names; ``read``, ``need`` as of `refless.data.user_ratings.read_texts`."""
+    """What ``--outputs`` names; ``read`` and ``need`` as of `read_texts`."""
     columns = dict(arguments.column)
     return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns)
 
@@ -110,7 +105,7 @@ def with_columns(file: File, added: Any) -> str:
 
 def finish(arguments: Namespace, file: File, columns: Any, facts: dict[str, Any]) -> None:
     """Write a file with columns added, None for NaN; or with ``--json``, one object of facts and
-    these columns. Tell how well predictions agree with ratings, if the facts say it."""
+    these columns."""
     import pandas as pd
 
     added = pd.DataFrame(columns, dtype=object)
@@ -121,13 +116,37 @@ def finish(arguments: Namespace, file: File, columns: Any, facts: dict[str, Any]
         content = f"{_json(facts, indent=1)}\n"
     else:
         content = with_columns(file, added)
-    if arguments.out is None:
+    write_out(content, arguments.out)
+
+
+def write_answer(answer: Any, out: Path | None, as_json: bool) -> None:
+    """Write the table of a `refless.evaluation.answer.Answer`, and its pairs beside it; CSV or TSV
+    by the ending. With ``as_json`` one object of both and the answer."""
+    tables = {"table": answer.table, "pairs": answer.pairs}
+    if as_json or out is None:
+        rows = {name: json.loads(each.to_json(orient="records")) for name, each in tables.items()}
+        facts = {"answer": answer.answer.splitlines(), "warnings": answer.warnings, **rows}
+        write_out(f"{_json(facts, indent=1)}\n", out)
+        return
+    between = "," if out.suffix == ".csv" else "\t"
+    contents = {}
+    for path, each in ((out, answer.table), (pairs_beside(out), answer.pairs)):
+        contents[path] = each.to_csv(sep=between, index=False, lineterminator="\n")
+    write_together(contents)
+
+
+def pairs_beside(out: Path) -> Path:
+    """Where pairs are written beside a table: ``means.pairs.tsv``."""
+    return out.with_name(f"{out.stem}.pairs{out.suffix}")
+
+
+def write_out(content: str, out: Path | None) -> None:
+    """Write a file, or to standard output."""
+    if out is None:
         print_out(content)
-    else:
-        with whole_file(arguments.out) as path:
-            path.write_bytes(_encoded(content))
-    if "mse" in facts:
-        tell(f"where there is a prediction: {measures_line(facts)}")
+        return
+    with whole_file(out) as path:
+        path.write_bytes(_encoded(content))
 
 
 def print_out(content: str) -> None:
@@ -154,19 +173,11 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def measures_line(found: Mapping[str, float | None]) -> str:
-    """What `refless.statistics.agreement` found, for people."""
-    values = (found[name] for name in ("pearson", "spearman", "mse", "mse_of_mean"))
-    shown = ["undefined" if value is None else f"{value:.4g}" for value in values]
-    return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*shown)
-
-
 @contextmanager
 def progress(what: str) -> Iterator[Callable[..., None]]:
-    """A bar on standard error, of what takes some seconds: ``step(done, total, what)``, of which
+    """A bar on a terminal, of what takes some seconds: ``step(done, total, what)``, of which
     ``done`` alone must be given."""
-    pause = 2 if sys.stderr.isatty() else 15
-    with tqdm(desc=what, leave=False, mininterval=pause, delay=pause) as bar:
+    with tqdm(desc=what, leave=False, mininterval=2, delay=2, disable=None) as bar:
 
         def step(done: int, total: int | None = None, what: str = what) -> None:
             bar.total = total

@@ -1,12 +1,29 @@
 """``refless train-qe`` and ``refless qe``."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
 import numpy as np
 
-from refless.cli import files
+from refless.api import rated_texts
+from refless.cli import files, options
 from refless.errors import FormatError, OutputError
+
+
+def add_train_arguments(command: ArgumentParser) -> None:
+    options.add_ratings(command)
+    options.add_reading(command, scale="those that the files have")
+    options.add_seed(command)
+    options.add_threads(command, default="1")
+    options.add_model_out(command)
+
+
+def add_qe_arguments(command: ArgumentParser) -> None:
+    options.add_outputs(command)
+    options.add_column(command)
+    about = "The model, by refless train-qe. (Default: a shipped one.)"
+    command.add_argument("--model", help=about, metavar="FILE")
+    options.add_written(command)
 
 
 def train_qe(arguments: Namespace) -> None:
@@ -25,17 +42,18 @@ def train_qe(arguments: Namespace) -> None:
     own = files.ratings_of(arguments)
 
     from refless.evaluation.predict import trained_networks
+    from refless.evaluation.rate import measures_line
     from refless.evaluation.read import of_own, prompts_of
     from refless.models.rnn_qe.saved import save_model
 
     rated = of_own(own, arguments.scale)
     model = trained_networks(rated, arguments.seed, arguments.threads)
-    column, _ = prompts_of(files.rated(own))
+    column, _ = prompts_of(rated_texts(own))
     save_model(replace(model, metadata={**model.metadata, "column": column}), out)
     low, high = model.scale
     read = f"{column} read as {model.meanings}" if model.reads_meanings else "no mr or context"
     files.tell(f"{len(rated)} rated texts, scale {low:g} to {high:g}, {read}")
-    measures = files.measures_line(model.cross_validation)
+    measures = measures_line(model.cross_validation)
     files.tell(f"tested on new {model.metadata['tested']}: {measures}")
 
 
@@ -52,6 +70,7 @@ def qe(arguments: Namespace) -> None:
     arguments.out = files.check_out(arguments.out, arguments.outputs, arguments.model)
     outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
 
+    from refless.evaluation.rate import measures_line
     from refless.models.rnn_qe.saved import load_model, shipped_model
     from refless.statistics import agreement
 
@@ -82,3 +101,5 @@ def qe(arguments: Namespace) -> None:
     if not np.isnan(quality).all():
         facts = agreement(rated["prediction"].to_numpy(), quality, np.nanmean(quality))
     files.finish(arguments, outputs, rated[["prediction"]].round(6), facts)
+    if facts:
+        files.tell(f"where there is a prediction: {measures_line(facts)}")

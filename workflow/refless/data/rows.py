@@ -79,10 +79,12 @@ def shorten(value: Any) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
-def files_of(paths: Iterable[str | Path]) -> list[Path]:
+def files_of(paths: Iterable[Any]) -> list[Any]:
     """The files, each once; of a folder, those whose endings tell a table, and a warning with the
-    names of the others, but for hidden ones."""
-    files: list[Path] = []
+    names of the others, but for hidden ones. Tables of pandas stay."""
+    files: list[Any] = [table for table in paths if hasattr(table, "to_dict")]
+    if files:
+        return files
     for path in map(Path, paths):
         inside = sorted(path.glob("[!.]*")) if isdir(path) else [path]
         tables = [file for file in inside if file == path or is_table(file)]
@@ -106,9 +108,13 @@ def _format(path: Path) -> str:
     return _ENDINGS.get(Path(name).suffix.lower(), "")
 
 
-def read_file(path: str | Path, format: str = "") -> File:
+def read_file(path: Any, format: str = "") -> File:
     """The rows of a file, ``-`` for standard input; without a format its ending decides, else it is
-    TSV."""
+    TSV. Or of a pandas table, whose rows are numbered from 1."""
+    if hasattr(path, "to_dict"):
+        rows = path.astype(object).where(path.notna(), None).to_dict("records")
+        lines, size = list(range(1, len(path) + 1)), len(path)
+        return File("the table", "jsonl", list(map(str, path)), size, rows, lines)
     name = "standard input" if str(path) == "-" else str(path)
     file = File(name, format or _format(Path(path)) or "tsv")
     rows, fault = _rows(_content(path, name), file.format, name), "are no JSON objects"

@@ -12,6 +12,7 @@ import logging
 import math
 import re
 import unicodedata
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refless.data.join import join as join_columns
 from refless.data.rows import File, check, files_of, read_file, shorten
 from refless.data.text_ids import label_ids, normalize_text
 from refless.errors import FormatError
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_RATED_COLUMNS = ("text", "context", "mr", "system", "rater", "references")
+SCORES = "score_*"
+"""All columns of scores."""
+_RATED_COLUMNS = ("text", "context", "mr", "system", "rater", "references", SCORES)
 LARGEST_RATING = 1e100
 """Ratings beyond this cannot be squared and added up."""
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -81,8 +85,9 @@ def _number(value: Any) -> float:
 
 def _references(value: Any) -> list[str]:
     if isinstance(value, str) and value:
-        with suppress(ValueError, RecursionError):
-            value = json.loads(value)
+        for read in (json.loads, literal_eval):  # as JSON, or as Python prints a list
+            with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+                value = read(value) if isinstance(value, str) else value
     value = value or []
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError('are no JSON list of texts, as ["one", "two"]')
@@ -114,20 +119,22 @@ def _read_columns(
     """Read columns of a file, and find its bad rows.
 
     read, need : names that are read if they are there, and that must be, besides ``text``; with
-        ``references``, also ``score_*``
+        `SCORES`, also ``score_<name>``
     columns : a name of `COLUMN_NAMES` -> what the file calls it
     """
-    renamed = {header: name for name, header in columns.items()}
+    renamed = {header: name for name, header in columns.items() if header}
     names = []
     for header in map(str.strip, file.names):
         name = header.casefold() if header.casefold() in COLUMN_NAMES else header
         names.append(renamed.get(header, "" if name in columns else name))
     need = ["text", *need]
     wanted = {*read, *need}
-    if "references" in wanted:
+    if SCORES in wanted:
         wanted |= {name for name in names if name.startswith("score_")}
     used = [name for name in names if name in wanted]
-    if lost := [name for name in dict.fromkeys([*need, *columns, *used]) if names.count(name) != 1]:
+    if lost := [
+        name for name in dict.fromkeys([*need, *renamed.values(), *used]) if names.count(name) != 1
+    ]:
         lost_names = ", ".join(repr(columns.get(name, name)) for name in lost)
         headers = ", ".join(map(shorten, file.names[:60]))
         message = f"not there, or there twice: {lost_names}; the columns are: {headers}"
@@ -154,7 +161,7 @@ def _read_columns(
 
 
 def read_texts(
-    path: str | Path,
+    path: str | Path | DataFrame,
     read: Iterable[str] = (),
     need: Sequence[str] = (),
     format: str = "",
@@ -194,7 +201,7 @@ class UserRatings:
 
 
 def read_ratings(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | Path | DataFrame],
     *,
     format: str = "",
     columns: Mapping[str, str] | None = None,
@@ -203,6 +210,7 @@ def read_ratings(
     center: bool = False,
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
+    join: tuple[str | Path, str] | None = None,
 ) -> UserRatings:
     """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
     one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
@@ -212,15 +220,18 @@ def read_ratings(
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
     center : take each rater's mean off, and put the overall mean back
     rated : the column with ratings
+    join : a file with more columns, and the column that says which rows belong together
     Raises FormatError: with a line for each column and fault.
     """
     files = []
     for path in files_of(paths):
         files.append(file := read_file(path, format))
+        if join:
+            join_columns(file, read_file(join[0]), join[1])
         _read_columns(file, (*_RATED_COLUMNS, rated), need, columns or {})
         used = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & used]:
-            _log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
+            _log.warning("%s: columns that are not read: %s", file.path, ", ".join(unread))
     rows = _join(files, rated)
     if center and not rows.raters:
         remedy = "name it: --column rater=NAME, or leave out --center-raters"
@@ -264,6 +275,7 @@ def _identify_texts(rows: _Rows) -> list[int]:
             for value in column
         ]
         for name, column in rows.columns.items()
+        if not name.startswith("score_")
     ]
     return label_ids(zip(*forms, strict=True)).tolist()
 
@@ -311,4 +323,9 @@ def _average(rows: _Rows, text_of: list[int], center: bool) -> tuple[DataFrame, 
     first = np.unique(text_of, return_index=True)[1]
     texts = pd.DataFrame(columns).iloc[first].reset_index(drop=True)
     texts["quality"] = ratings.groupby("text")["quality"].mean().astype(float)
+    for name in (name for name in rows.columns if name.startswith("score_")):
+        score = pd.Series(rows.columns[name]).groupby(np.array(text_of))
+        texts[name] = score.mean().to_numpy()
+        if texts_apart := int((score.max() > score.min()).sum()):
+            _log.warning("%s differs between rows of %d texts: its mean counts", name, texts_apart)
     return texts, ratings

@@ -18,6 +18,7 @@ from refless.evaluation.predict import (
     TRIVIAL,
     ComparisonSettings,
     Method,
+    column_name,
     label,
     why_not,
 )
@@ -43,12 +44,13 @@ LEVEL = 0.05
 LEAST_COVERAGE = 0.5  # with which a method can be the best
 LEAST_P = 1e-4
 """Tails are not believed further out."""
-MEANS = ("mse", "mse_of_mean", "coverage", "pairwise_accuracy")
+MEANS = ("mse", "mse_of_mean", "coverage", "pearson_covered", "pearson_of_systems")
 """Measures without an interval."""
 COLUMNS = [
     *("method", "kernel", "split"),
     *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
     *("pearson_by_system", "pearson_by_system_low", "pearson_by_system_high", "systems"),
+    *("pairwise_accuracy", "pairwise_accuracy_low", "pairwise_accuracy_high"),
     *(*MEANS, "ratings_saved", "ratings_saved_limit"),
     *("difference", "difference_low", "difference_high", "p", "n", "interval_for", "reason"),
 ]
@@ -189,8 +191,7 @@ def _predictions(estimates: Mapping[Row, Sequence[Array]], rated: Rated, splits:
             }
             for (split, method, kernel), values in estimates.items():
                 if split == name and number < len(values):
-                    column = ":".join(filter(None, (method, kernel)))
-                    columns[column] = rated.to_user_scale(values[number])
+                    columns[column_name(method, kernel)] = rated.to_user_scale(values[number])
             frames.append(pd.DataFrame(columns).dropna(axis=1, how="all"))
     return pd.concat(frames, ignore_index=True)
 
@@ -237,18 +238,15 @@ def _cells(
 ) -> dict[str, Any]:
     """The measures of a row, and how far it is ahead of its rivals."""
     split, method, _ = row
-    cells: dict[str, Any] = {name: float(values[name][0]) for name in MEANS}
     if method == "context_mean":  # it leaves out a text's own system, and falls as that rises
-        del cells["pairwise_accuracy"]
-    for name in ("pearson", "spearman", "pearson_by_system"):
+        apart = "pairwise_accuracy", "pearson_of_systems"
+        values = {name: value for name, value in values.items() if name not in apart}
+    cells: dict[str, Any] = {name: float(values[name][0]) for name in MEANS if name in values}
+    for name in ("pearson", "spearman", "pearson_by_system", "pairwise_accuracy"):
         if name in values:
             cells |= interval_columns(name, values[name])
-    freedom = np.inf
-    if split == "systems" and rated.system is not None:
+    if rated.system is not None:
         cells["systems"] = int(rated.system.max()) + 1
-        freedom = cells["systems"] - 1
-    elif rated.resampling_units.number < ENOUGH_UNITS:
-        freedom = rated.resampling_units.number - 1
     r = float(values["pearson"][0])
     cells["ratings_saved_limit"] = ratings_saved(r)
     if settings.unrated is not None:
@@ -257,9 +255,7 @@ def _cells(
         name = criterion(split)
         gap = lead(values[name], [rival[name] for rival in rivals.values()])
         cells |= interval_columns("difference", gap)
-        # texts that are resampled in place of few contexts say nothing of the next context
-        tested = split != "contexts" or rated.contexts >= FEWEST_CONTEXTS
-        cells["p"] = p_value(gap if tested else gap[:1], freedom)
+        cells["p"] = difference_p(gap, split, rated)
     return cells
 
 
@@ -269,9 +265,22 @@ def interval_columns(name: str, values: Array) -> dict[str, float]:
     return {name: float(values[0]), f"{name}_low": low, f"{name}_high": high}
 
 
-def p_value(gap: Array, freedom: float = np.inf) -> float:
+def difference_p(gap: Array, split: str, rated: Rated, least: float = LEAST_P) -> float:
+    """`p_value` of a difference of correlations under a split; NaN where texts are resampled in
+    place of few contexts, which says nothing of the next context."""
+    if split == "contexts" and rated.contexts < FEWEST_CONTEXTS:
+        return float("nan")
+    freedom = np.inf
+    if split == "systems" and rated.system is not None:
+        freedom = int(rated.system.max())
+    elif rated.resampling_units.number < ENOUGH_UNITS:
+        freedom = rated.resampling_units.number - 1
+    return p_value(gap, freedom, least)
+
+
+def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> float:
     """Two-sided bootstrap p of a difference, from its draws on the other side of 0; where there are
-    none, from Student's t with the width of its interval, but at least `LEAST_P`; NaN without
+    none, from Student's t with the width of its interval, but at least ``least``; NaN without
     draws. ``freedom`` is that of the draws."""
     drawn = gap[1:]
     if len(drawn) == 0:
@@ -284,7 +293,7 @@ def p_value(gap: Array, freedom: float = np.inf) -> float:
     error = max((high - low) / 2 / t_quantile(freedom), abs(gap[0]) * 1e-9)
     ratio = -abs(gap[0]) / error
     tail = ndtr(ratio) if np.isinf(freedom) else stdtr(freedom, ratio)
-    return float(min(p, max(LEAST_P, 2 * tail)))
+    return float(min(p, max(least, 2 * tail)))
 
 
 def learning_curve(

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from refless.evaluation.read import CvSplit, Rated
+from refless.evaluation.systems import system_measures
 from refless.statistics.bootstrap import (
     FEWEST_TEXTS,
     bootstrap,
@@ -45,9 +46,10 @@ def measure(
     score: Array | None = None,
 ) -> Draws:
     """``pearson``, ``spearman``, ``mse`` and ``mse_of_mean`` in the user's unit, squared,
-    ``coverage``, ``pairwise_accuracy`` and, where systems are left out, ``of_systems``; the draws
-    hold the estimates fixed. Where a method abstains, the mean of its training part counts.
-    ``score`` is what ranks texts if it is not the estimate, float64 (n,)."""
+    ``coverage``, ``pearson_covered`` of texts with an estimate alone, those of `system_measures`
+    or, where systems are left out, ``of_systems``; the draws hold the estimates fixed. Where a
+    method abstains, the mean of its training part counts. ``score`` is what ranks texts if it is
+    not the estimate, float64 (n,); the training part says in which direction."""
     quality, system_split = rated.quality, split.name == "systems"
     group = rated.system if system_split and rated.system is not None else split.fold
     # rounded as means of neighbors are, since equal means tie
@@ -55,8 +57,10 @@ def measure(
     filled = np.where(np.isnan(estimates), training_means, estimates)
     ranked = filled
     if score is not None:
-        ranked = np.where(np.isnan(score), training_mean(score, split.fold), score)
+        directed = score * training_direction(score, quality, split.fold)
+        ranked = np.where(np.isnan(score), training_mean(directed, split.fold), directed)
     x, y = centred(ranked, group), centred(quality, group)
+    covered = ~np.isnan(estimates)
     units, unit = rated.resampling_units.distinct()
 
     def correlations(weights: Array) -> Array:
@@ -73,9 +77,15 @@ def measure(
         "spearman": rho[:1] if len(x) < ENOUGH_OF_A_FOLD * len(np.unique(group)) else rho,
         "mse": square * ((filled - quality) ** 2).mean(keepdims=True),
         "mse_of_mean": square * ((training_means - quality) ** 2).mean(keepdims=True),
-        "coverage": 1 - np.isnan(estimates).mean(keepdims=True),
-        "pairwise_accuracy": np.array([_pairs(ranked, rated, split) if x.any() else np.nan]),
+        "coverage": covered.mean(keepdims=True),
+        "pearson_covered": _pearson_of(ranked[covered], quality[covered], group[covered]),
     }
+    grid, _ = rated.system_grid
+    if grid is not None and not system_split:
+        # a training mean differs between folds, and says nothing of systems
+        level = training_means if score is None else 0
+        scores = grid.means(ranked - level if x.any() else np.zeros(len(x)))
+        values |= system_measures(grid.means(quality), scores, draws, seed)
     if system_split:
         # no candidate is weighted, and each system is drawn alone: its own r
         alone = np.eye(int(group.max()) + 1, dtype=np.uint16)
@@ -103,6 +113,10 @@ def calibrated(
         value, draws = values[name][0], values[name][1:]
         if len(draws):
             values[name] = np.append(value, spread_draws(value, draws, scale, -1, 1))
+    grid, _ = rated.system_grid
+    if grid is not None and len(accuracy := values.get("pairwise_accuracy", of_texts[:0])) > 1:
+        scale = spread_scale(grid.contexts, share, len(accuracy) - 1, seed)
+        accuracy[1:] = spread_draws(accuracy[0], accuracy[1:], scale, 0, 1)
     if (of_systems := values.pop("of_systems", None)) is not None:
         number = len(values["pearson"]) - 1
         enough = len(of_systems) >= FEWEST_SYSTEMS and number > 0 and np.isfinite(of_systems).all()
@@ -112,6 +126,16 @@ def calibrated(
             draws = draws + (training_factor(share) ** 2 - 1) ** 0.5 * np.nan_to_num(moved)
         values["pearson_by_system"] = np.append(of_systems.mean(), draws)
     return values
+
+
+def training_direction(score: Array, quality: Array, fold: Array) -> Array:
+    """-1 for each text whose training part has lower scores for better texts, else 1, (n,)."""
+    slopes = []
+    for k in range(int(fold.max()) + 1):
+        part = (fold != k) & ~np.isnan(score)
+        away = score[part] - score[part].mean() if part.any() else np.zeros(0)
+        slopes.append(-1.0 if away @ quality[part] < 0 else 1.0)
+    return np.array(slopes)[fold]
 
 
 def training_mean(values: Array, fold: Array) -> Array:
@@ -137,6 +161,14 @@ def averaged(repeats: Sequence[Draws]) -> Draws:
     return means
 
 
+def _pearson_of(x: Array, y: Array, group: Array) -> Array:
+    """`_pearson` of texts that count once, shape (1,)."""
+    if len(x) < 2:
+        return np.array([np.nan])
+    once = np.zeros(len(x), np.int64)
+    return _pearson(centred(x, group), centred(y, group), once, group, np.ones((1, 1)))
+
+
 def _pearson(x: Array, y: Array, unit: Array, group: Array, weights: Array) -> Array:
     """Pearson's r without the means of groups under weights (draws, units), shape (draws,), by sums
     over units; NaN where nothing is left that varies."""
@@ -154,25 +186,3 @@ def _pearson(x: Array, y: Array, unit: Array, group: Array, weights: Array) -> A
     varies = (left_x > NOISE * xx) & (left_y > NOISE * yy)
     product = np.where(varies, left_x * left_y, 1)
     return np.where(varies, both / np.sqrt(product), np.nan)
-
-
-def _pairs(ranked: Array, rated: Rated, split: CvSplit) -> float:
-    """Share of pairs of systems that the estimates order as the mean rating does (Kocmi et al.
-    2021, section 4); a tie of the estimates is half right, pairs that people tie do not count.
-
-    A system's estimate is its part beside the part of the fold, by least squares. NaN with fewer
-    than three systems, or where they do not tie all folds together.
-    """
-    if rated.system is None or rated.system.max() < 2 or split.name == "systems":
-        return float("nan")
-    systems = np.eye(int(rated.system.max()) + 1)[rated.system]
-    parts = np.hstack([systems, np.eye(split.folds)[split.fold][:, 1:]])
-    effects, _, rank, _ = np.linalg.lstsq(parts, ranked, rcond=1e-10)
-    if rank < parts.shape[1]:
-        return float("nan")
-    ours = effects[: systems.shape[1]]
-    people = np.bincount(rated.system, rated.quality) / np.bincount(rated.system)
-    i, j = np.triu_indices(len(people), 1)
-    own, theirs = (np.sign(np.round(values[i] - values[j], 12)) for values in (ours, people))
-    right = np.where(own == 0, 0.5, own == theirs)[theirs != 0]
-    return float(right.mean()) if len(right) else float("nan")

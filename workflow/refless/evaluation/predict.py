@@ -102,6 +102,11 @@ def label(method: str, kernel: str = "") -> str:
     return f"{name} ({kernel})" if kernel else name
 
 
+def column_name(method: str, kernel: str = "") -> str:
+    """How a method is called in files: ``neighbors:bleu.char``."""
+    return ":".join(filter(None, (method, kernel)))
+
+
 def why_not(
     method: str, kernel: str, rated: Rated, settings: ComparisonSettings, split: str
 ) -> str:

@@ -13,6 +13,7 @@ from refless.data import mr
 from refless.data.text_ids import label_ids, text_ids
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
+from refless.evaluation.systems import SystemGrid, system_grid
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, unordered
 from refless.statistics.bootstrap import ResamplingUnits, context_units, crossed_units
@@ -52,6 +53,8 @@ class Rated:
     guessed: bool = False  # nobody gave the scale
     rows: Array = field(default_factory=lambda: np.empty(0, np.int64))  # of the input, from 1
     raters: Raters | None = None
+    # single ratings in the user's unit: ``text``, from 0, ``rater`` and ``quality``
+    ratings: pd.DataFrame | None = None
     human: Array | None = None  # bool (n,), written by a person; None where nobody says
 
     def __len__(self) -> int:
@@ -66,6 +69,11 @@ class Rated:
     def contexts(self) -> int:
         """Their number, as they are left out; 0 where nobody says or all are one."""
         return 0 if self.context_group is None else int(self.context_group.max()) + 1
+
+    @cached_property
+    def system_grid(self) -> tuple[SystemGrid | None, str]:
+        """The contexts for which every system has a text, or why there are none."""
+        return system_grid(self.system, self.context)
 
     @cached_property
     def resampling_units(self) -> ResamplingUnits:
@@ -87,10 +95,14 @@ def of_own(own: UserRatings, scale: Sequence[float] | None = None) -> Rated:
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
     texts = own.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in own.files))
+    if not ratings["rater"].any():
+        return replace(rated, guessed=not scale)
     if "system" in own.texts:
         ratings = ratings.assign(system=own.texts["system"].to_numpy()[ratings["text"]])
-    raters = rater_agreement(ratings) if ratings["rater"].any() else None
-    return replace(rated, guessed=not scale, raters=raters)
+    raters = rater_agreement(ratings)
+    number = np.cumsum(quality.notna()) - 1  # of each text among the rated ones
+    ratings = ratings.assign(text=np.asarray(number)[ratings["text"]])
+    return replace(rated, guessed=not scale, raters=raters, ratings=ratings)
 
 
 def rated_of(
@@ -140,15 +152,28 @@ def rated_of(
         context_group=context_group if several else None,
         delexicalised=delexicalised,
         references=references,
-        scores={name: _near_one(rows[name].to_numpy(np.float64)) for name in scores},
+        scores={name: _with_squares(rows[name].to_numpy(np.float64)) for name in scores},
         scale=scale,
         rows=np.flatnonzero(texts["quality"].notna()) + 1,
     )
 
 
-def _near_one(score: Array) -> Array:
-    """A score (n,) times a power of two, which is exact: squares of very small ones would be 0."""
-    return np.ldexp(score, -np.frexp(np.fmax.reduce(np.abs(score), initial=0))[1])
+def _with_squares(score: Array) -> Array:
+    """A score (n,); of very small ones, whose squares would be 0, times a power of two."""
+    most = np.fmax.reduce(np.abs(score), initial=0)
+    return np.ldexp(score, -np.frexp(most)[1]) if most < 1e-100 else score
+
+
+def same_unit(score: Array, quality: Array, scale: tuple[float, float]) -> bool:
+    """Whether a score, (n,), is in the unit of the ratings, (n,): a tenth beyond the scale at most,
+    a tenth of it long or more, and in the mean within a quarter of it from the ratings."""
+    length, known = scale[1] - scale[0], score[~np.isnan(score)]
+    return len(known) > 0 and bool(
+        scale[0] - length / 10 <= known.min()
+        and known.max() <= scale[1] + length / 10
+        and np.ptp(known) >= length / 10
+        and abs(known.mean() - np.nanmean(quality)) <= length / 4
+    )
 
 
 def prompts_of(texts: pd.DataFrame) -> tuple[str, list[str]]:

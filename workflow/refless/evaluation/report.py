@@ -4,14 +4,16 @@ text, no time and no path: the same ratings, settings and seed give the same byt
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jinja2 import Template
 
 from refless import __version__
+from refless.evaluation import TABLES
+from refless.evaluation.answer import Answer
 from refless.evaluation.evaluate import (
     LEAST_COVERAGE,
     LEVEL,
@@ -20,23 +22,89 @@ from refless.evaluation.evaluate import (
     learning_curve,
     strongest,
 )
-from refless.evaluation.measures import FEWEST_SYSTEMS
-from refless.evaluation.predict import NETWORKS, TRIVIAL, ComparisonSettings, label
+from refless.evaluation.measures import FEWEST_SYSTEMS, training_direction
+from refless.evaluation.pairs import ranks
+from refless.evaluation.predict import (
+    COMBINED,
+    NETWORKS,
+    TRIVIAL,
+    ComparisonSettings,
+    column_name,
+    label,
+)
 from refless.evaluation.read import Rated
-from refless.statistics.bootstrap import FEWEST_CONTEXTS
+from refless.evaluation.replacement import YARDSTICKS
+from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.store.files import json_text, write_together
 
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
-TABLES = ("comparison.csv", "predictions.csv", "learning_curve.csv")
-FILES = (*TABLES, "comparison.json", "report.html")
-SHOWN = [
-    *("method", "pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
-    *("coverage", "ratings_saved", "ratings_saved_limit", "reason"),
-]
-"""Columns of the page."""
+NAMED = 8
+"""Scores or methods that a line names."""
 DIGITS = "%.6g"
 """The last bits of a sum hang on the machine."""
+NOTE = (
+    "Each estimate is of a text that the method has not seen. In brackets: 95% intervals, from the"
+    " same draws for all methods. Methods of one rank are not significantly different from its best"
+    " (Holm, over all pairs). In the matrix: r of the row less r of the column, * where p is below"
+    " 0.05 by Holm. Grey in the picture: trivial methods, which do not read the text. Errors are in"
+    " the unit of the ratings, squared."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonAnswer(Answer):
+    """What `refless compare` answers; ``table`` is `Comparison.table`."""
+
+    rated: Rated
+    comparison: Comparison
+    settings: ComparisonSettings
+    replacement: pd.DataFrame = field(default_factory=pd.DataFrame)
+    epsilon: float = 0.1
+
+    def to_html(self) -> str:
+        from refless.report.figures import as_address, intervals_figure  # matplotlib takes a second
+
+        comparison, views, parts = self.comparison, {}, []
+        for split in comparison.order:
+            part = _decisive(comparison.table[comparison.table["split"] == split], split)
+            pairs = self.pairs[self.pairs["split"] == split]
+            parts.append(part.assign(method=list(map(label, part["method"], part["kernel"]))))
+            views[f"new {split}"] = _view(part, ranks(pairs))
+            views[f"new {split}: each two methods"] = _matrix(pairs)
+        drawn = pd.concat(parts)
+        picture = as_address(intervals_figure(drawn, comparison.order, [*TRIVIAL.values()]))
+        return self._page("Which method predicts these ratings?", views, picture, NOTE)
+
+    def next_command(self, options: Sequence[str]) -> str:
+        """As `command`."""
+        return command(self.comparison, options)
+
+    def write(self, folder: Path) -> None:
+        """Write `FILES`, or none. Raises OutputError: a file cannot be written."""
+        comparison, settings = self.comparison, self.settings
+        _, no_systems = self.rated.system_grid
+        record = {
+            "refless": __version__,
+            "scale": list(self.rated.scale),
+            "kernels": list(settings.kernels),
+            "draws": settings.draws,
+            "seed": settings.seed,
+            "epsilon": self.epsilon,
+            "repeats": {name: len(splits) for name, splits in comparison.splits.items()},
+            "shown": {
+                name: verdict(comparison, name).get("shown", False) for name in comparison.splits
+            },
+            "no_pairwise_accuracy": no_systems,
+            "answer": self.answer.splitlines(),
+            "warnings": self.warnings,
+        }
+        files = {"comparison.json": json_text(record), "report.html": self.to_html()}
+        curve = learning_curve(self.rated, comparison, settings)
+        tables = self.table, self.pairs, self.replacement, comparison.predictions, curve
+        for name, table in zip(TABLES, tables, strict=True):
+            files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
+        write_together({folder / name: text for name, text in files.items()})
 
 
 def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
@@ -56,9 +124,66 @@ def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
     return {**best, "methods": len(tried), "corrected": corrected, "shown": shown}
 
 
-def answer(rated: Rated, found: Comparison) -> list[str]:
-    """What was rated, how far raters agree, and the verdict on each split, the main one first."""
-    return [*about(rated), *(_said(found, name) for name in found.order)]
+def answer(
+    rated: Rated,
+    comparison: Comparison,
+    pairs: pd.DataFrame,
+    replacement: pd.DataFrame,
+    no_replacement: str,
+) -> list[str]:
+    """What was rated, how far raters agree, the verdict on each split, the main one first, the
+    scores beside each other, and whether a method may replace a rater."""
+    lines = [*about(rated), *(_verdict_line(comparison, name) for name in comparison.order)]
+    lines += scores_line(rated, pairs)
+    if rated.ratings is not None:
+        lines.append(replacement_line(replacement, no_replacement))
+    return lines
+
+
+def scores_line(rated: Rated, pairs: pd.DataFrame) -> list[str]:
+    """Two scores against each other on new texts, or the ranks of several; nothing for one."""
+    names = {*rated.scores}
+    rows = pairs[(pairs["split"] == "texts") & pairs["a"].isin(names) & pairs["b"].isin(names)]
+    if rows.empty or rows["p_holm"].isna().all():
+        return []
+    if len(rows) == 1:
+        row = rows.iloc[0].to_dict()
+        outcome = "" if row["p_holm"] < LEVEL else "not "
+        line = f"{row['a']} against {row['b']}, new texts: difference {_shown(row, 'difference')},"
+        line += f" p {row['p']:.2g}, corrected for all pairs {row['p_holm']:.2g}"
+        return [f"{line}: {outcome}significantly different"]
+    by_rank: dict[int, list[str]] = {}
+    for name, rank in [*ranks(rows).items()][:NAMED]:
+        by_rank.setdefault(rank, []).append(name)
+    parts = [f"{rank} {', '.join(scores)}" for rank, scores in by_rank.items()]
+    more = len({*rows["a"], *rows["b"]}) - NAMED
+    rest = f"; {more} more in pairs.csv" if more > 0 else ""
+    return [
+        f"scores by rank, new texts (of one rank, not significantly different): "
+        f"{'; '.join(parts)}{rest}"
+    ]
+
+
+def replacement_line(table: pd.DataFrame, reason: str) -> str:
+    """Who may replace a rater, and who may not; nobody where a constant may."""
+    start = "may replace a rater: "
+    if reason:
+        return f"{start}not tested, for {reason}"
+    tested = table.assign(name=list(map(label, table["method"], table["kernel"])))
+    wins = tested["wins"].astype(str) + " of " + tested["raters"].astype(str)
+    yardstick = tested["method"].isin(YARDSTICKS)
+    if (tested["passes"] & yardstick).any():
+        first = tested.index[tested["passes"] & yardstick][0]
+        return f"{start}not decided, so would {tested['name'][first]} ({wins[first]} raters)"
+    parts = []
+    for passes, before in ((True, ""), (False, "not ")):
+        names = tested[(tested["passes"] == passes) & ~yardstick]["name"][: NAMED // 2]
+        listed = [f"{name} ({won})" for name, won in zip(names, wins[names.index], strict=True)]
+        if listed:
+            parts.append(before + ", ".join(listed))
+        elif passes:
+            parts.append("none")
+    return f"{start}{'; '.join(parts)} (wins against so many raters)"
 
 
 def about(rated: Rated) -> Iterator[str]:
@@ -93,7 +218,7 @@ def _far(rated: Rated) -> str:
     return f" (99% of ratings lie above {rated.to_user_scale(low):,.3g})" if low > 0.5 else ""
 
 
-def _said(comparison: Comparison, split: str) -> str:
+def _verdict_line(comparison: Comparison, split: str) -> str:
     best, rival = verdict(comparison, split), strongest(split, comparison.draws)
     texts, measure = f"({comparison.table['n'][0]:,} texts)", criterion(split)
     if not best:
@@ -104,6 +229,8 @@ def _said(comparison: Comparison, split: str) -> str:
     sentence = f"new {split}: {label(best['method'], best['kernel'])} r {_shown(best, measure)}"
     if split == "systems":
         sentence += f", the mean within {best['systems']:.0f} systems"
+    if best["coverage"] < 1:
+        sentence += f", covers {best['coverage']:.0%} (r {best['pearson_covered']:.2f} there)"
     sentence += f"; best trivial: {trivial}"
     if np.isnan(best["p"]):
         few_systems = split == "systems" and best["systems"] < FEWEST_SYSTEMS
@@ -119,7 +246,7 @@ def _said(comparison: Comparison, split: str) -> str:
     return f"{sentence}: not shown{why} {texts}."
 
 
-def _shown(row: Mapping[str, float], name: str) -> str:
+def _shown(row: Mapping[Any, float], name: str) -> str:
     return _interval(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
 
 
@@ -128,28 +255,49 @@ def _interval(value: float, low: float, high: float) -> str:
     return f"{value:.2f}" + ("" if np.isnan(low) else f" ({low:.2f}, {high:.2f})")
 
 
-def command(found: Comparison, told: Sequence[str]) -> str:
-    """The next command, ready to copy; ``told`` are the files, and how they are read."""
-    shown = [own for name in found.order if (own := verdict(found, name)) and own["shown"]]
+def command(comparison: Comparison, options: Sequence[str]) -> str:
+    """The next command, ready to copy; ``options`` are the files, and how they are read."""
+    verdicts = {name: verdict(comparison, name) for name in comparison.order}
+    shown = [name for name, best in verdicts.items() if best.get("shown")]
     if not shown:
         return "next: rate more texts, and compare again"
-    split, method, kernel = (shown[0][name] for name in ("split", "method", "kernel"))
-    first = "next:" if split == found.order[0] else f"next, for new {split} alone:"
-    if method == NETWORKS:
-        return f"{first} refless train-qe --ratings {shlex.join(told)} --out mine.npz"
-    if kernel or method in ("ridge", "ridge_system"):
-        how = f"--kernel {kernel}" if kernel else f"--method {method}"
-        ratings, out = f"{shlex.join(told)} {how}", "predicted.tsv"
-        while out in map(os.path.basename, told):
-            out = f"new_{out}"
-        return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out {out}"
-    return f"{first} rate new texts by {label(method)}"
+    split, best = shown[0], verdicts[shown[0]]
+    first = "next:" if split == comparison.order[0] else f"next, shown for new {split}:"
+    if best["method"] == NETWORKS:
+        return f"{first} refless train-qe --ratings {shlex.join(options)} --out mine.npz"
+    if not _scores_texts(best["method"], best["kernel"]):
+        rows = comparison.table[comparison.table["split"] == split]
+        usable = [*map(_scores_texts, rows["method"], rows["kernel"])]
+        rows = rows[np.array(usable) & (rows["coverage"] >= LEAST_COVERAGE)].dropna(
+            subset=criterion(split)
+        )
+        if rows.empty:
+            return f"{first} no command rates new texts by {label(best['method'])}"
+        best = rows.nlargest(1, criterion(split)).iloc[0].to_dict()
+        first += f" (of the methods that rate new texts, {label(best['method'], best['kernel'])})"
+    kernel, method = best["kernel"], best["method"]
+    how = f"--kernel {kernel}" if kernel else f"--method {shlex.quote(method)}"
+    ratings, out = f"{shlex.join(options)} {how}", "predicted.tsv"
+    while out in map(os.path.basename, options):
+        out = f"new_{out}"
+    return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out {out}"
+
+
+def _scores_texts(method: str, kernel: str) -> bool:
+    """Whether `refless score` has this method."""
+    by_name = method in ("ridge", "ridge_system", COMBINED) or method.startswith("score_")
+    return bool(kernel) or by_name
 
 
 def warnings(rated: Rated, found: Comparison) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
     if found.unread:
         yield "; ".join(found.unread)
+    if reversed_scores := _reversed(rated, found):
+        yield (
+            f"{', '.join(reversed_scores)}: lower for better texts, so r is that of the score with"
+            " its sign turned."
+        )
     if rated.prompts is None:
         yield (
             "No column context or mr: texts that answer the same may be in training and in the"
@@ -159,38 +307,15 @@ def warnings(rated: Rated, found: Comparison) -> Iterator[str]:
         yield f"{number} contexts are too few to be resampled: intervals hold for these alone."
 
 
-def write_comparison(
-    rated: Rated, found: Comparison, settings: ComparisonSettings, folder: Path
-) -> None:
-    """Write `FILES`, or none of them. Raises OutputError: a file cannot be written."""
-    from refless.report.figures import as_address, intervals_figure  # matplotlib takes a second
-
-    said = {"answer": answer(rated, found), "warnings": [*warnings(rated, found)]}
-    record = {
-        "refless": __version__,
-        "scale": list(rated.scale),
-        "kernels": list(settings.kernels),
-        "draws": settings.draws,
-        "seed": settings.seed,
-        "repeats": {name: len(own) for name, own in found.splits.items()},
-        "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
-        **said,
-    }
-    named = list(map(label, found.table["method"], found.table["kernel"]))
-    table = found.table.assign(method=named)
-    parts = {name: _decisive(table[table["split"] == name], name) for name in found.order}
-    drawn = pd.concat(list(parts.values()))
-    picture = as_address(intervals_figure(drawn, found.order, [*TRIVIAL.values()]))
-    views = {name: _view(part) for name, part in parts.items()}
-    page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
-    files = {
-        "comparison.json": json_text(record),
-        "report.html": page.render(**said, views=views, picture=picture),
-    }
-    tables = found.table, found.predictions, learning_curve(rated, found, settings)
-    for name, table in zip(TABLES, tables, strict=True):
-        files[name] = table.to_csv(index=False, lineterminator="\n", float_format=DIGITS)
-    write_together({folder / name: text for name, text in files.items()})
+def _reversed(rated: Rated, comparison: Comparison) -> list[str]:
+    """Scores that fall as ratings rise."""
+    fold, names = comparison.splits["texts"][0].fold, []
+    for name, score in rated.scores.items():
+        draws = comparison.draws.get(("texts", name, ""))
+        turned = (training_direction(score, rated.quality, fold) < 0).all()
+        if draws is not None and turned and interval(draws["pearson"][1:])[0] > 0:
+            names.append(name)
+    return names
 
 
 def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:
@@ -199,7 +324,41 @@ def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:
     return table.assign(**{f"pearson{end}": table[f"{criterion(split)}{end}"] for end in ends})
 
 
-def _view(table: pd.DataFrame) -> str:
-    """Rows as HTML, the best first."""
-    best = table.sort_values("pearson", ascending=False, kind="stable")
-    return best[SHOWN].to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+def _view(table: pd.DataFrame, rank: Mapping[str, int]) -> str:
+    """Rows as HTML, the best first; what covers few texts, or was not tried, is last."""
+    keys = map(column_name, table["method"], table["kernel"])
+    shown = pd.DataFrame(
+        {
+            "method": list(map(label, table["method"], table["kernel"])),
+            "rank": [str(rank.get(key, "")) for key in keys],
+            "r": _intervals(table, "pearson"),
+            "ahead of trivial": _intervals(table, "difference"),
+            **{name: table[name] for name in ("p", "mse", "mse_of_mean", "coverage")},
+            "pairs of systems": _intervals(table, "pairwise_accuracy"),
+            "saves at most": table["ratings_saved_limit"],
+            "why not": table["reason"],
+        }
+    )
+    few = table["coverage"].fillna(0) < LEAST_COVERAGE
+    order = np.lexsort([-table["pearson"].fillna(-2), few])
+    used = shown.iloc[order].replace("", np.nan).dropna(axis=1, how="all")
+    return used.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+
+
+def _intervals(table: pd.DataFrame, name: str) -> list[str]:
+    rows = table[[name, f"{name}_low", f"{name}_high"]].astype(float).to_numpy()
+    return ["" if np.isnan(value) else _interval(value, low, high) for value, low, high in rows]
+
+
+def _matrix(pairs: pd.DataFrame) -> str:
+    """Differences of r as HTML, the best method first."""
+    if pairs.empty:
+        return ""
+    cells = [
+        f"{gap:.2f}" + (" *" if p < LEVEL else "")
+        for gap, p in zip(pairs["difference"], pairs["p_holm"], strict=True)
+    ]
+    names = list(dict.fromkeys([*pairs["a"], *pairs["b"]]))
+    table = pairs.assign(cell=cells).pivot_table("cell", "a", "b", aggfunc="first")
+    table = table.reindex(index=names[:-1], columns=names[1:]).rename_axis(None, axis=1)
+    return table.rename_axis(None).to_html(border=0, na_rep="")

@@ -1,0 +1,221 @@
+"""Pairs, systems and raters: each against a slow transcription of its definition."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from refless.evaluation.evaluate import Comparison, compare
+from refless.evaluation.pairs import holm, pair_table, ranks
+from refless.evaluation.predict import ComparisonSettings
+from refless.evaluation.read import Rated
+from refless.evaluation.replacement import rater_test, replacement_table
+from refless.evaluation.report import replacement_line, scores_line, warnings
+from refless.evaluation.systems import (
+    PERMUTATIONS,
+    SEED,
+    soft_pairwise_accuracy,
+    system_grid,
+    system_measures,
+)
+
+SETTINGS = ComparisonSettings({}, draws=500, repeats=1)
+
+
+@pytest.fixture(scope="module")
+def judged(rated: Rated) -> Rated:
+    """With a good score, one that is nearly as good, a useless one, one of few texts, and one that
+    falls as ratings rise."""
+    generator = np.random.default_rng(1)
+    good = rated.quality + generator.normal(0, 0.1, len(rated))
+    few = np.where(np.arange(len(rated)) < 40, good, np.nan)
+    scores = {
+        "score_good": good,
+        "score_same": good + generator.normal(0, 0.01, len(rated)),
+        "score_useless": generator.normal(size=len(rated)),
+        "score_few": few,
+        "score_loss": -good + generator.normal(0, 0.2, len(rated)),
+    }
+    return replace(rated, scores=scores)
+
+
+@pytest.fixture(scope="module")
+def comparison(judged: Rated) -> Comparison:
+    return compare(judged, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def pairs(judged: Rated, comparison: Comparison) -> pd.DataFrame:
+    return pair_table(judged, comparison)
+
+
+def test_holm_steps_down():
+    p = np.array([0.01, 0.04, np.nan, 0.03, 0.005])
+    # of four tests: 4 x 0.005, 3 x 0.01, 2 x 0.03, and 0.04, which may not be less
+    np.testing.assert_allclose(holm(p), [0.03, 0.06, np.nan, 0.06, 0.02])
+    assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
+    assert len(holm(np.zeros(0))) == 0
+
+
+def test_pairs_are_on_shared_draws_and_corrected_by_split(comparison, pairs):
+    for _, own in pairs.groupby("split"):
+        names = {*own["a"], *own["b"]}
+        assert "score_few" not in names
+        assert {"ridge", "score_good", "score_useless", "length"} <= names
+        assert len(own) == len(names) * (len(names) - 1) / 2
+        np.testing.assert_allclose(own["p_holm"], holm(own["p"]))
+        assert (own["difference"] >= 0).all()
+    row = pairs.set_index(["split", "a", "b"]).loc["texts", "score_good", "ridge"]
+    good, ridge = (
+        comparison.draws["texts", name, ""]["pearson"] for name in ("score_good", "ridge")
+    )
+    assert row["difference"] == pytest.approx(good[0] - ridge[0])
+    expected = np.quantile(good[1:] - ridge[1:], [0.025, 0.975])
+    np.testing.assert_allclose([row["difference_low"], row["difference_high"]], expected)
+    assert row["p_holm"] < 0.05
+
+
+def test_what_does_not_differ_from_the_best_of_a_rank_shares_it(judged, pairs):
+    table = pd.DataFrame(itertools.combinations("abcd", 2), columns=["a", "b"])
+    # b is not shown to be worse than a, c is; d is worse than b, but not than c
+    table["p_holm"] = [0.2, 0.01, 0.01, 0.3, 0.01, 0.5]
+    assert ranks(table) == {"a": 1, "b": 1, "c": 2, "d": 2}
+    assert ranks(table.assign(p_holm=np.nan)) == {}
+    (line,) = scores_line(judged, pairs)
+    assert line.index("score_good") < line.index("score_useless")
+    two = pairs[pairs["a"].isin(["score_good"]) & pairs["b"].isin(["score_same"])]
+    (line,) = scores_line(judged, two)
+    assert "score_good against score_same" in line
+    assert "not significantly" in line
+
+
+def test_a_score_that_falls_as_ratings_rise_is_turned_and_named(judged, comparison):
+    table = comparison.table.set_index(["split", "method"])
+    assert table.loc[("texts", "score_loss"), "pearson"] > 0.5
+    (line,) = (line for line in warnings(judged, comparison) if "score_" in line)
+    assert line.startswith("score_loss:")
+    few = table.loc["texts", "score_few"]
+    assert few["coverage"] == pytest.approx(1 / 3)
+    assert few["pearson_covered"] > few["pearson"] + 0.1
+
+
+def slow_p(values: np.ndarray) -> dict[tuple[int, int], float]:
+    """The permutation test, one permutation at a time."""
+    generator = np.random.default_rng(SEED)
+    uniform = generator.random((PERMUTATIONS, len(values)), dtype=np.float32)
+    p = {}
+    for i, j in itertools.combinations(range(values.shape[1]), 2):
+        gaps = [float(a - b) for a, b in zip(values[:, i], values[:, j], strict=True)]
+        exceeds = 0
+        for row in uniform:
+            swapped = sum(g if u > 0.5 else -g for g, u in zip(gaps, row, strict=True))
+            exceeds += swapped >= sum(gaps) - 1e-9
+        p[i, j] = exceeds / PERMUTATIONS
+    return p
+
+
+@pytest.mark.parametrize("digits", [1, 12])
+def test_soft_pairwise_accuracy_is_its_definition(digits):
+    generator = np.random.default_rng(3)
+    people = generator.normal(size=(12, 4)).round(digits) + np.array([0, 0.2, 0.4, 0.4])
+    scores = (people + generator.normal(size=(12, 4))).round(digits)
+    first, second = slow_p(people), slow_p(scores)
+    expected = 1 - np.mean([abs(first[pair] - second[pair]) for pair in first])
+    assert soft_pairwise_accuracy(people, scores) == pytest.approx(expected, abs=1e-12)
+    measures = system_measures(people, scores, 200, 0)
+    r = stats.pearsonr(people.mean(axis=0), scores.mean(axis=0)).statistic
+    assert measures["pearson_of_systems"][0] == pytest.approx(r)
+    accuracy = measures["pairwise_accuracy"]
+    assert accuracy.shape == (201,)
+    assert accuracy[1:].mean() == pytest.approx(expected, abs=0.02)
+    assert system_measures(people, people, 200, 0)["pairwise_accuracy"][0] == 1
+    assert np.isnan(system_measures(people, 0 * people, 200, 0)["pairwise_accuracy"]).all()
+
+
+def test_systems_are_compared_on_complete_contexts_alone():
+    system, context = np.tile(np.arange(3), 4), np.repeat(np.arange(4), 3)
+    values = np.arange(12.0)
+    rows = np.append(np.arange(11), 0)  # the last context lacks a system, the first has one twice
+    grid, _ = system_grid(system[rows], context[rows])
+    assert grid is not None
+    values[0] = 5
+    np.testing.assert_array_equal(grid.means(values[rows]), [[5, 1, 2], [3, 4, 5], [6, 7, 8]])
+    none, reason = system_grid(system[:4], context[:4])
+    assert none is None
+    assert "fewer than two contexts" in reason
+    assert "system" in system_grid(None, context)[1]
+
+
+def slow_rater_test(ratings, candidate, epsilon, closeness):
+    """One text at a time, as the paper has it."""
+    p, advantages = [], []
+    for rater in range(ratings.shape[1]):
+        method, person = [], []
+        for answers, estimate in zip(ratings, candidate, strict=True):
+            others = [a for k, a in enumerate(answers) if k != rater and not np.isnan(a)]
+            if np.isnan(answers[rater]) or np.isnan(estimate) or not others:
+                continue
+            scores = [closeness(answer, others) for answer in (estimate, answers[rater])]
+            method.append(scores[0] >= scores[1])
+            person.append(scores[1] >= scores[0])
+        if len(method) >= 30:
+            away = np.array(person, float) - np.array(method, float)
+            p.append(stats.ttest_1samp(away, epsilon, alternative="less").pvalue)
+            advantages.append(np.mean(method))
+    order, m = np.argsort(p), len(p)
+    harmonic = sum(1 / k for k in range(1, m + 1))
+    passed = [k + 1 for k in range(m) if p[order[k]] <= 0.05 * (k + 1) / m / harmonic]
+    return max(passed, default=0), m, np.mean(advantages)
+
+
+@pytest.mark.parametrize("scoring", ["rmse", "accuracy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_alternative_annotator_test_is_its_definition(scoring, seed):
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(1, 6, 90)
+    ratings = np.clip(truth[:, None] + generator.integers(-1, 2, (90, 5)), 1, 5).astype(float)
+    ratings[generator.random((90, 5)) < 0.3] = np.nan
+    ratings[20:, 4] = np.nan  # a rater of few texts
+    candidate = np.where(generator.random(90) < 0.1, np.nan, np.clip(truth + seed - 1, 1, 5))
+
+    def closeness(answer, others):
+        if scoring == "accuracy":
+            return np.mean([answer == other for other in others])
+        return -np.sqrt(np.mean([(answer - other) ** 2 for other in others]))
+
+    found = rater_test(ratings, candidate, 0.2, scoring)
+    expected = slow_rater_test(ratings, candidate, 0.2, closeness)
+    assert (found.wins, found.raters, found.advantage) == pytest.approx(expected)
+    assert found.raters == 4
+
+
+def with_raters(rated: Rated, noise: float, raters: int = 4) -> Rated:
+    generator = np.random.default_rng(0)
+    quality = rated.to_user_scale(rated.quality)
+    single = pd.DataFrame(
+        {"text": text, "rater": f"r{rater}", "quality": quality[text] + generator.normal(0, noise)}
+        for text in range(len(rated))
+        for rater in range(raters)
+    )
+    score = quality + generator.normal(0, noise / 3, len(rated))
+    return replace(rated, ratings=single, scores={"score_judge": score})
+
+
+def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
+    agreeing = with_raters(rated, 0.3)
+    table, reason = replacement_table(agreeing, compare(agreeing, SETTINGS))
+    passes = table.set_index("method")["passes"]
+    assert passes["score_judge"]
+    assert not passes["constant"]
+    assert "may replace a rater: score_judge (4 of 4)" in replacement_line(table, reason)
+    noisy = with_raters(rated, 5.0)
+    table, reason = replacement_table(noisy, compare(noisy, SETTINGS), epsilon=0.2)
+    assert table.set_index("method")["passes"]["constant"]
+    assert "score_judge" not in replacement_line(table, reason)
+    assert "so would" in replacement_line(table, reason)
+    table, reason = replacement_table(with_raters(rated, 0.3, 2), compare(agreeing, SETTINGS))
+    assert table.empty
+    assert "2 of the raters have 30 texts" in replacement_line(table, reason)

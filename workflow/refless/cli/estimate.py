@@ -1,0 +1,61 @@
+"""``refless estimate``."""
+
+from argparse import ArgumentParser, Namespace
+
+import refless
+from refless.cli import files, options
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    add = command.add_argument
+    options.add_ratings(command)
+    options.add_outputs(command, required=False)
+    options.add_reading(command, scale="those that the files have")
+    method = command.add_mutually_exclusive_group()
+    about = "What predicts: ridge, ridge_system, combined, neighbors. (Default: %(default)s.)"
+    method.add_argument("--method", help=about, default="ridge")
+    method.add_argument("--kernel", help="Predict by neighbors of this similarity.")
+    method.add_argument("--score", help="Predict by this column, score_<name>.", metavar="COLUMN")
+    about = "The column whose values have a mean each. (Default: %(default)s.)"
+    add("--by", help=about, choices=["system", "context", "mr"], default="system")
+    about = "Say how many ratings would give an interval of this width."
+    add("--plan", help=about, type=float, metavar="WIDTH")
+    options.add_seed(command)
+    options.add_threads(command)
+    options.add_written(command)
+
+
+def estimate(arguments: Namespace) -> None:
+    """Estimate the mean rating of each system from few ratings and many predictions.
+
+    --ratings are texts drawn at random, with text, quality and, if there are any, system and
+    context; --outputs are all texts with the same columns (default: the rows of --ratings that
+    have no quality). Differences of each two systems are written beside --out, as .pairs.
+
+    example:
+      refless estimate --ratings rated.tsv --outputs all.tsv --out means.tsv
+      refless estimate --ratings rated.tsv --outputs all.tsv --score score_judge --plan 0.2
+    """
+    inputs = [*arguments.ratings, *filter(None, [arguments.outputs])]
+    out = files.check_out(arguments.out, *inputs)
+    if out is not None and not arguments.json:
+        files.check_out(str(files.pairs_beside(out)), *inputs)
+    answer = refless.estimate(
+        arguments.ratings,
+        arguments.outputs,
+        method=arguments.score or arguments.method,
+        kernel=arguments.kernel,
+        by=arguments.by,
+        plan=arguments.plan,
+        seed=arguments.seed,
+        threads=arguments.threads,
+        outputs_format=arguments.outputs_format,
+        **files.reading(arguments),
+    )
+    for warning in answer.warnings:
+        files.tell(f"warning: {warning}")
+    if out is None and not arguments.json:
+        files.print_out(f"{answer.answer}\n")
+        return
+    files.tell(answer.answer)
+    files.write_answer(answer, out, bool(arguments.json))

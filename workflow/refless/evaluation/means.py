@@ -1,0 +1,342 @@
+"""Means of systems from few ratings and many predictions: prediction-powered inference.
+
+Source: Angelopoulos, Duchi and Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference",
+sections 2 and 6; here with errors that are robust to clusters.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from refless.data.text_ids import label_ids, normalize_text, text_ids
+from refless.errors import FormatError
+from refless.evaluation.answer import Answer
+from refless.evaluation.evaluate import LEVEL
+from refless.evaluation.pairs import holm
+from refless.evaluation.rate import TextModel
+from refless.evaluation.read import FOLDS, prompts_of, same_unit
+from refless.models.folds import in_folds
+from refless.statistics.bootstrap import TAIL, t_quantile
+
+Array = np.ndarray
+
+ALL = "all"
+"""Of the row of all texts."""
+MOST_RATINGS = 1_000_000
+"""Up to which a plan is made."""
+MEAN_COLUMNS = [
+    *("system", "rated", "unrated"),
+    *("rated_mean", "rated_mean_low", "rated_mean_high", "rated_standard_error"),
+    *("mean", "mean_low", "mean_high", "standard_error", "weight", "rank_low", "rank_high"),
+]
+"""``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``; the
+ranks are those that the tests of all pairs leave open, 1 for the greatest mean."""
+DIFFERENCE_COLUMNS = ["a", "b", "difference", "difference_low", "difference_high", "p", "p_holm"]
+
+
+FEWEST_TEXTS = 10
+"""Different rated texts without which there is no mean."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeansAnswer(Answer):
+    """What `refless estimate` answers: `MEAN_COLUMNS` and `DIFFERENCE_COLUMNS`."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its standard error, and what each cluster moves it by, float64 (clusters,)."""
+
+    value: float
+    influence: Array
+    clusters: int  # that have ratings
+    weight: float = 0.0  # of predictions, in [0, 1]
+
+    @property
+    def error(self) -> float:
+        """NaN with one cluster."""
+        return float(np.sqrt((self.influence**2).sum())) if self.clusters > 1 else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95%, by Student's t, for a variance of few clusters."""
+        half = t_quantile(self.clusters - 1) * self.error * _of_few(self.clusters)
+        return self.value - half, self.value + half
+
+    def __sub__(self, other: "Mean") -> "Mean":
+        """The difference, of clusters that both may share."""
+        few = min(self.clusters, other.clusters)
+        return Mean(self.value - other.value, self.influence - other.influence, few)
+
+    @property
+    def p(self) -> float:
+        """Two-sided, that it is 0."""
+        if not self.error > 0:
+            return float("nan") if np.isnan(self.error) else float(self.value == 0)
+        ratio = abs(self.value) / self.error / _of_few(self.clusters)
+        return float(2 * stdtr(self.clusters - 1, -ratio))
+
+
+def _of_few(clusters: int) -> float:
+    return float(np.sqrt(clusters / (clusters - 1))) if clusters > 1 else float("nan")
+
+
+def powered_mean(
+    quality: Array,
+    predicted: Array,
+    unrated: Array,
+    cluster: Array | None = None,
+    clusters: int | None = None,
+) -> Mean:
+    """The mean of quality from rated texts and predictions of others.
+
+    quality, predicted : of the rated texts, float64 (n,); nobody's rating predicts itself
+    unrated : predictions of the other texts, float64 (N,), made in the same way
+    cluster : of the rated texts and then of the others, int64 (n + N,); None: each text is its own
+    clusters : their number, of all that are compared
+
+    Without clusters, value, error and weight are those of ``ppi_py``.
+    """
+    n, others = len(quality), len(unrated)
+    cluster = np.arange(n + others) if cluster is None else cluster
+    size = clusters or int(cluster.max()) + 1
+    with_ratings = len(np.unique(cluster[:n]))
+    alone = np.bincount(cluster[:n], (quality - quality.mean()) / n, size)
+    if not others:
+        return Mean(float(quality.mean()), alone, with_ratings)
+    away = [-(predicted - predicted.mean()) / n, (unrated - unrated.mean()) / others]
+    moved = np.bincount(cluster, np.concatenate(away), size)
+    spread = (moved**2).sum()
+    if len(np.unique(cluster)) == len(cluster):
+        spread = np.append(predicted, unrated).var(ddof=1) * (1 / n + 1 / others)
+    weight = float(np.clip(-(alone @ moved) / spread, 0, 1)) if spread > 0 else 0.0
+    value = quality.mean() + weight * (unrated.mean() - predicted.mean())
+    return Mean(float(value), alone + weight * moved, with_ratings, weight)
+
+
+def mean_tables(
+    rated: pd.DataFrame, unrated: pd.DataFrame, plan: float | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`MEAN_COLUMNS` of each system and of `ALL`, and `DIFFERENCE_COLUMNS` of each two systems, p
+    corrected for all of them by Holm.
+
+    rated, unrated : ``predicted``, ``system`` and ``cluster``, from 0; rated ones also ``quality``
+    plan : width of an interval; ``ratings_needed`` is how many ratings of these texts, with the
+        predictions of the rest, would give it
+    """
+    clusters = int(max(rated["cluster"].max(), unrated["cluster"].max(), 0)) + 1
+    rows, means = [], {}
+    systems = sorted(set(rated["system"]) | set(unrated["system"]))
+    for name in [ALL, *(systems if len(systems) > 1 else [])]:
+        parts = [
+            table if name == ALL else table[table["system"] == name] for table in (rated, unrated)
+        ]
+        n, others = map(len, parts)
+        cells: dict[str, Any] = {"system": name, "rated": n, "unrated": others}
+        if n:
+            quality, predicted = (parts[0][c].to_numpy(float) for c in ("quality", "predicted"))
+            cluster = np.concatenate([part["cluster"] for part in parts])
+            rest = parts[1]["predicted"].to_numpy(float)
+            alone = powered_mean(quality, predicted, np.zeros(0), cluster[:n], clusters)
+            mean = powered_mean(quality, predicted, rest, cluster, clusters)
+            cells |= _cells("rated_mean", alone) | _cells("mean", mean) | {"weight": mean.weight}
+            cells["rated_standard_error"], cells["standard_error"] = alone.error, mean.error
+            if plan is not None:
+                cells["ratings_needed"] = ratings_needed(alone, mean, n, others, plan)
+            means[name] = mean
+        rows.append(cells)
+    pairs = _differences({name: mean for name, mean in means.items() if name != ALL})
+    table = pd.DataFrame(rows, columns=[*MEAN_COLUMNS, *(["ratings_needed"] if plan else [])])
+    return _with_ranks(table, pairs), pairs
+
+
+def _cells(name: str, mean: Mean) -> dict[str, float]:
+    low, high = mean.interval
+    return {name: mean.value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _differences(means: Mapping[str, Mean]) -> pd.DataFrame:
+    order = sorted(means, key=lambda name: -means[name].value)
+    rows = []
+    for a, b in combinations(order, 2):
+        gap = means[a] - means[b]
+        rows.append({"a": a, "b": b, **_cells("difference", gap), "p": gap.p})
+    pairs = pd.DataFrame(rows, columns=DIFFERENCE_COLUMNS)
+    return pairs.assign(p_holm=holm(pairs["p"]))
+
+
+def _with_ranks(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """With the ranks that significant differences leave open."""
+    shown = pairs[pairs["p_holm"] < LEVEL]
+    number = table["system"].isin({*pairs["a"], *pairs["b"]}).sum()
+    better = table["system"].map(shown["b"].value_counts()).fillna(0)
+    worse = table["system"].map(shown["a"].value_counts()).fillna(0)
+    ranked = table["system"].isin({*pairs["a"], *pairs["b"]})
+    low, high = (better + 1).where(ranked), (number - worse).where(ranked)
+    return table.assign(rank_low=low, rank_high=high)
+
+
+def ratings_needed(alone: Mean, mean: Mean, n: int, others: int, width: float) -> float:
+    """How many ratings give an interval of a width: of clusters of the same size, with predictions
+    that are worth as much, of the texts that remain. NaN beyond `MOST_RATINGS`, or without an
+    interval."""
+    if not alone.error > 0:
+        return float("nan")
+    # the share of a variance that very many predictions would save
+    saved = 1 - (mean.error / alone.error) ** 2
+    limit = np.clip(saved * (n + others) / others, 0, 1) if others else 0.0
+    number = np.unique(np.geomspace(2, MOST_RATINGS, 20_000).astype(int))
+    rest = np.maximum(n + others - number, 0) / (n + others)
+    error = alone.error * np.sqrt(n / number * (1 - limit * rest))
+    clusters = np.maximum(number * alone.clusters // n, 2)
+    half = stdtrit(clusters - 1, 1 - TAIL) * np.sqrt(clusters / (clusters - 1)) * error
+    enough = np.flatnonzero(2 * half <= width)
+    return float(number[enough[0]]) if len(enough) else float("nan")
+
+
+def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int], int]:
+    """Which outputs nobody rated, and how many rated texts are not among the outputs. A text is one
+    by its letters and digits, its system, and its context or MR."""
+    names = [name for name in ("system", "context", "mr") if name in rated and name in outputs]
+
+    def keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
+        columns = [table["text"], *(table[name].fillna("").astype(str) for name in names)]
+        return list(zip(*(map(normalize_text, column) for column in columns), strict=True))
+
+    left, rows = Counter(keys(rated)), []
+    for row, key in enumerate(keys(outputs)):
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            rows.append(row)
+    return rows, sum(left.values())
+
+
+def cross_predict(
+    make: Callable[[], TextModel], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
+) -> tuple[Array, Array]:
+    """Predictions of rated texts, each by a model that has not learned from its cluster or an equal
+    text, and of the others the mean of these models (Zrnic and Candes 2024, "Cross-prediction-
+    powered inference"). Where a model has none, the mean of its training texts counts."""
+    own = text_ids(rated["text"])
+    group = rated["cluster"].to_numpy() if rated["cluster"].nunique() > FOLDS else own
+    fold = in_folds(label_ids(group), FOLDS, np.random.default_rng(seed))
+    quality = rated["quality"].to_numpy(float)
+    folds = int(fold.max()) + 1
+    predicted, others = np.zeros(len(rated)), np.zeros((folds, len(unrated)))
+    for k in range(folds):
+        training, rest = fold != k, fold == k
+        model = make().fit(rated[training])
+        mean = quality[training].mean()
+        predicted[rest] = np.nan_to_num(model.predict(rated[rest]), nan=mean)
+        if len(unrated):
+            others[k] = np.nan_to_num(model.predict(unrated), nan=mean)
+    return predicted, others.mean(axis=0)
+
+
+def means_answer(
+    rated: pd.DataFrame,
+    outputs: pd.DataFrame,
+    method: str,
+    make: Callable[[], TextModel],
+    *,
+    by: str,
+    scale: tuple[float, float],
+    plan: float | None,
+    seed: int,
+    path: str,
+) -> MeansAnswer:
+    """The means of rated texts and ``outputs``, with predictions by a method that ``make`` makes; a
+    score in the unit of the ratings is a prediction as it is. Raises FormatError: fewer than
+    `FEWEST_TEXTS` different rated texts; as `TextModel.check`."""
+    if (different := len(np.unique(text_ids(rated["text"])))) < FEWEST_TEXTS:
+        message = f"{different} different rated texts are too few for a mean with an interval"
+        raise FormatError(message, path=path, remedy=f"rate {FEWEST_TEXTS} or more")
+    make().check(outputs, path)
+    rows, missing = unrated_rows(rated, outputs)
+    unrated, warnings = outputs.iloc[rows].reset_index(drop=True), []
+    rated = rated.reset_index(drop=True)
+    if missing:
+        warnings.append(
+            f"{missing} of {len(rated)} rated texts are not among the outputs: they count beside"
+            " them, as texts of the same kind"
+        )
+    if not rows:
+        warnings.append("no output is unrated: predictions cannot help")
+    both = pd.concat([rated, unrated], ignore_index=True)
+    cluster, several = np.arange(len(both)), False
+    column, prompts = prompts_of(both)
+    if column:
+        contexts = text_ids(prompts, separate_blank=True)
+        several = len(np.unique(contexts[: len(rated)])) > 1
+        cluster = contexts if several else cluster
+    system = both[by].astype(str) if by in both else pd.Series(ALL, both.index)
+    both = both.assign(cluster=cluster, system=system)
+    rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
+    how = "cross-fitted"
+    score = both[method].to_numpy(float) if method.startswith("score_") else np.zeros(0)
+    if len(score) and same_unit(score[: len(rated)], rated["quality"].to_numpy(), scale):
+        how, filled = "as they are", np.where(np.isnan(score), np.nanmean(score), score)
+        predicted = filled[: len(rated)], filled[len(rated) :]
+    else:
+        predicted = cross_predict(make, rated, unrated, seed)
+        if len(score):
+            how = "by a line to ratings, for their unit is another one, cross-fitted"
+    if holes := int(np.isnan(score).sum()):
+        warnings.append(f"{method} is missing for {holes} of {len(both)} texts: a mean stands in")
+    rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
+    table, pairs = mean_tables(rated, unrated, plan)
+    few = table.loc[(table["rated"] < 2) & (table["system"] != ALL), "system"]
+    if len(few):
+        listed = ", ".join(few[:5]) + ("" if len(few) <= 5 else ", ...")
+        warnings.append(f"{len(few)} systems have fewer than two ratings: {listed}")
+    if len(table) == 1:
+        warnings.append(f"one {by}, or no column {by}: a mean of all texts alone")
+    counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
+    if several:
+        counts += f", {len(np.unique(cluster)):,} contexts, which are resampled whole"
+    lines = [f"{counts}; predictions: {method}, {how}", *_mean_lines(table, pairs, plan)]
+    return MeansAnswer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
+
+
+NAMED = 8
+"""Systems that the answer names."""
+
+
+def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, plan: float | None) -> list[str]:
+    """The greatest means, with the ranks that are left open; how many pairs differ; the plan."""
+    lines = []
+    rows = table[table["mean"].notna()].sort_values("mean", ascending=False, kind="stable")
+    systems, every = rows[rows["system"] != ALL], table[table["system"] == ALL].iloc[0]
+    for _, row in systems.head(NAMED).iterrows():
+        rank = f"{row['rank_low']:.0f}"
+        if row["rank_high"] != row["rank_low"]:
+            rank += f" to {row['rank_high']:.0f}"
+        lines.append(f"{row['system']}: {_interval(row, 'mean')}, rank {rank}")
+    if len(systems) > NAMED:
+        lines[-1] += f"; {len(systems) - NAMED} more in the table"
+    line = f"all: {_interval(every, 'mean')}; of ratings alone {_interval(every, 'rated_mean')}"
+    if every["standard_error"] > 0:
+        saved = 1 - (every["standard_error"] / every["rated_standard_error"]) ** 2
+        line += f"; predictions save {max(saved, 0):.0%} of the ratings"
+    lines.append(line)
+    if len(pairs):
+        shown = int((pairs["p_holm"] < LEVEL).sum())
+        lines.append(f"{shown} of {len(pairs)} pairs of systems differ significantly (Holm)")
+    if plan:
+        needed = every["ratings_needed"]
+        number = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"
+        lines.append(f"an interval of width {plan:g} for all takes {number} ratings")
+    return lines
+
+
+def _interval(row: Any, name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    shown = f"{row[name]:.4g}"
+    return shown if np.isnan(low) else f"{shown} ({low:.4g}, {high:.4g})"

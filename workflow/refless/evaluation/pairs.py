@@ -1,0 +1,84 @@
+"""Every two methods against each other, on the draws that all methods share."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.evaluation.evaluate import (
+    LEAST_COVERAGE,
+    LEAST_P,
+    LEVEL,
+    Comparison,
+    criterion,
+    difference_p,
+    interval_columns,
+)
+from refless.evaluation.predict import column_name
+from refless.evaluation.read import Rated
+
+Array = np.ndarray
+
+PAIR_COLUMNS = [
+    *("split", "a", "b", "difference", "difference_low", "difference_high", "p", "p_holm")
+]
+"""``difference`` is r of ``a``, the greater one, less r of ``b``; p is corrected over all pairs of
+the split."""
+
+
+def holm(p: Any) -> Array:
+    """p, float64 (tests,), corrected for all tests by Holm's step-down method (Holm 1979); NaN is
+    no test."""
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values)  # NaN is last
+    number = int(np.isfinite(values).sum())
+    steps = values[order] * np.maximum(number - np.arange(len(values)), 1)
+    corrected = np.full(len(values), np.nan)
+    corrected[order[:number]] = np.minimum(np.maximum.accumulate(steps[:number]), 1)
+    return corrected
+
+
+def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
+    """`PAIR_COLUMNS`: every two methods that rank texts and cover half of them, by split."""
+    tables = []
+    for split in comparison.order:
+        measure = criterion(split)
+        values = {
+            column_name(*row[1:]): np.nan_to_num(draws[measure])
+            for row, draws in comparison.draws.items()
+            if row[0] == split
+            and draws["coverage"][0] >= LEAST_COVERAGE
+            and np.isfinite(draws[measure][0])
+        }
+        # the best first
+        names = sorted(values, key=lambda name: -values[name][0])
+        least = LEAST_P / max(1, len(names) * (len(names) - 1) // 2)
+        rows = []
+        for a, b in combinations(names, 2):
+            number = min(len(values[a]), len(values[b]))
+            gap = values[a][:number] - values[b][:number]
+            p = difference_p(gap, split, rated, least)
+            cells = interval_columns("difference", gap)
+            rows.append({"split": split, "a": a, "b": b, **cells, "p": p})
+        table = pd.DataFrame(rows, columns=PAIR_COLUMNS)
+        tables.append(table.assign(p_holm=holm(table["p"])))
+    return pd.concat(tables, ignore_index=True)
+
+
+def ranks(pairs: pd.DataFrame, p: str = "p_holm") -> dict[str, int]:
+    """The rank of each method of one split, the best first: those that are not significantly
+    different from the best of a rank share it. Empty without a test."""
+    tested = {frozenset(pair) for pair in _significant(pairs, p)}
+    left = list(dict.fromkeys([*pairs["a"], *pairs["b"]])) if pairs[p].notna().any() else []
+    found: dict[str, int] = {}
+    while left:
+        best, rank = left[0], max(found.values(), default=0) + 1
+        found |= {name: rank for name in left if frozenset((best, name)) not in tested}
+        left = [name for name in left if name not in found]
+    return found
+
+
+def _significant(pairs: pd.DataFrame, p: str) -> list[tuple[str, str]]:
+    rows = pairs[pairs[p] < LEVEL]
+    return list(zip(rows["a"], rows["b"], strict=True))

@@ -1,0 +1,234 @@
+"""Predictions of unrated texts: what `refless score` and `refless estimate` make them with."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless import __version__
+from refless.data.rows import File
+from refless.data.text_ids import normalize_text
+from refless.errors import FormatError, KernelError
+from refless.evaluation.answer import Answer
+from refless.kernels import unread
+from refless.models.baselines import Line, RidgeScores, RidgeTfidf, SystemRidge
+from refless.models.neighbors import NeighborsRegressor
+from refless.models.neighbors_file import data_sum, signature_line
+from refless.statistics import agreement
+
+Array = np.ndarray
+Step = Callable[[int], None]
+
+NEIGHBORS, RIDGE, SYSTEM_RIDGE, COMBINED = "neighbors", "ridge", "ridge_system", "combined"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreAnswer(Answer):
+    """What `refless score` answers: ``table`` has a row a text, ``prediction`` and, of neighbors,
+    their number and the nearest; ``facts`` say how it was made and how well it agrees."""
+
+    facts: dict[str, Any]
+    file: File | None = None  # whose rows these are
+
+
+@dataclass(frozen=True)
+class TextModel:
+    """A model and what it looks at."""
+
+    model: Any
+    features: Callable[[pd.DataFrame], list[Any]]
+    signed: Sequence[str]  # columns that decide it
+
+    def fit(self, training: pd.DataFrame) -> "TextModel":
+        """Of texts with ``quality``; equal texts stay together where a penalty is chosen."""
+        groups = list(map(normalize_text, training["text"]))
+        self.model.fit(self.features(training), training["quality"].tolist(), groups)
+        return self
+
+    def check(self, texts: pd.DataFrame, path: str | None) -> None:
+        """Raises FormatError: texts lack a column, or a score of all."""
+        for name in self.signed:
+            if name not in texts or texts[name].isna().all():
+                message = f"has no column {name}, which the predictions are made from"
+                raise FormatError(message, path=path, remedy="add it, or take another method")
+
+    def predict(self, texts: pd.DataFrame) -> Array:
+        return np.asarray(self.model.predict(self.features(texts)), np.float64)
+
+
+def needed_columns(method: str) -> list[str]:
+    """Columns that a method looks at besides the text."""
+    if method == SYSTEM_RIDGE:
+        return ["system"]
+    return [method] if method.startswith("score_") else []
+
+
+def text_model(method: str, training: pd.DataFrame) -> TextModel:
+    """The model of a method by its name. Raises FormatError: fewer than two scores to combine."""
+    if method == RIDGE:
+        return TextModel(RidgeTfidf(), lambda texts: texts["text"].tolist(), [])
+    if method == SYSTEM_RIDGE:
+        return TextModel(SystemRidge(), _columns("system", "text"), ["system"])
+    if method == COMBINED:
+        scores = sorted(name for name in map(str, training) if name.startswith("score_"))
+        if len(scores) < 2:
+            message = f"{len(scores)} columns score_... are too few for --method {COMBINED}"
+            raise FormatError(message, remedy="give the ratings two, or take another --method")
+        return TextModel(RidgeScores(), _columns(*scores), scores)
+    return TextModel(Line(), lambda texts: texts[method].tolist(), [method])
+
+
+def neighbors_model(kernel: str | None, threads: int | None) -> TextModel:
+    """Neighbors with tau chosen in training."""
+    model = NeighborsRegressor(kernel or "bleu.char", tau="auto", threads=threads)
+    return TextModel(_Ungrouped(model), lambda texts: texts["text"].tolist(), [])
+
+
+@dataclass(frozen=True)
+class _Ungrouped:
+    """A model that takes no groups."""
+
+    model: Any
+
+    def fit(self, X: Any, quality: Any, groups: Any) -> None:
+        self.model.fit(X, quality)
+
+    def predict(self, X: Any) -> Array:
+        return np.asarray(self.model.predict(X))
+
+
+def _columns(*names: str) -> Callable[[pd.DataFrame], list[Any]]:
+    return lambda texts: list(zip(*(texts[name] for name in names), strict=True))
+
+
+def by_model(
+    method: str, training: pd.DataFrame, texts: pd.DataFrame, path: str | None = None
+) -> ScoreAnswer:
+    """Predictions of texts by a model that is not one of neighbors. Raises FormatError: as
+    `TextModel.check`."""
+    rated_texts, quality = training["text"].tolist(), training["quality"].tolist()
+    made = text_model(method, training)
+    made.check(texts, path)
+    predicted = made.fit(training).predict(texts)
+    columns = [training[name].tolist() for name in made.signed]
+    signed = data_sum([rated_texts, quality, *(columns or [[]])])
+    facts = {
+        "signature": f"method:{method}|n:{len(quality)}|data:{signed}|version:{__version__}",
+        "own_text_known": len(_among(texts["text"].tolist(), rated_texts)),
+        "mean_rating": sum(quality) / len(quality),
+    }
+    return ScoreAnswer(table=pd.DataFrame({"prediction": predicted}), facts=facts)
+
+
+def fit_neighbors(
+    training: pd.DataFrame, threads: int | None, step: Step | None, **settings: Any
+) -> NeighborsRegressor:
+    """The model of these settings (None: the default), fitted. Raises SettingError and KernelError:
+    as its `fit`, or the kernel reads most of the texts as empty."""
+    used = {name: value for name, value in settings.items() if value is not None}
+    model = NeighborsRegressor(**{"tau": "auto", **used}, threads=threads)
+    texts = training["text"].tolist()
+    unreadable(model.kernel, texts)
+    return model.fit(texts, training["quality"].tolist(), progress=step)
+
+
+def by_neighbors(
+    model: NeighborsRegressor, texts: list[str] | None, explain: int | None, step: Step | None
+) -> ScoreAnswer:
+    """Predictions by a fitted model of neighbors, of its training texts from each other without
+    ``texts``; ``explain`` adds so many nearest ones. Raises KernelError: as `unreadable`."""
+    notes = [] if texts is None else unreadable(model.kernel, texts)
+    predicted = model.leave_one_out(step) if texts is None else model.predict(texts, step)
+    table = pd.DataFrame({"prediction": predicted, "neighbors": model.neighbors_})
+    if explain:
+        table["nearest"] = pd.Series(list(_nearest(model, texts, explain)), dtype=object)
+    few = int((model.neighbors_ < model.min_neighbors).sum())
+    facts = {
+        "signature": signature_line(model, **({"leave": "one-out"} if texts is None else {})),
+        "own_text_known": _among_neighbors(model, texts),
+        "mean_rating": float(model.quality_.mean()),
+        "tau": model.tau_,
+        "too_few_neighbors": few,
+        "too_many_neighbors": int(np.isnan(predicted).sum()) - few,
+    }
+    warnings = [*dict.fromkeys([*unreadable(model.kernel, model.texts_), *notes])]
+    return ScoreAnswer(table=table, facts=facts, warnings=warnings)
+
+
+def with_agreement(scores: ScoreAnswer, quality: Sequence[float]) -> ScoreAnswer:
+    """With coverage, how well predictions agree with ``quality`` (NaN: unrated), and sentences."""
+    predicted, truth = scores.table["prediction"].to_numpy(float), np.array(quality, float)
+    n, covered = len(predicted), int((~np.isnan(predicted)).sum())
+    facts = scores.facts | {"n": n, "covered": covered, "coverage": covered / n if n else None}
+    if not np.isnan(truth).all():
+        facts |= agreement(predicted, truth, facts["mean_rating"])
+    warnings, lines = [*scores.warnings], []
+    if leaked := facts["own_text_known"]:
+        warnings.append(
+            f"{leaked} of {n} texts have their own text among the rated texts that predict them,"
+            " so that correlations are too high"
+        )
+    if "mse" in facts:
+        lines.append(f"where there is a prediction: {measures_line(facts)}")
+    if n and "tau" in facts:
+        few, many = facts["too_few_neighbors"], facts["too_many_neighbors"]
+        counts = f"{covered} of {n}; {few} with too few neighbors, {many} with too many"
+        lines.append(f"coverage {facts['coverage']:.3f} ({counts}), tau {facts['tau']:g}")
+    lines.append(f"signature {facts['signature']}")
+    return ScoreAnswer(table=scores.table, facts=facts, answer="\n".join(lines), warnings=warnings)
+
+
+def with_file(scores: ScoreAnswer, file: File, rows: pd.DataFrame) -> ScoreAnswer:
+    """With the outputs' file, and a row for each of its rows."""
+    return replace(scores, file=file, table=rows)
+
+
+def measures_line(measures: Mapping[str, float | None]) -> str:
+    """What `refless.statistics.agreement` found, for people."""
+    values = (measures[name] for name in ("pearson", "spearman", "mse", "mse_of_mean"))
+    shown = ["undefined" if value is None else f"{value:.4g}" for value in values]
+    return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*shown)
+
+
+def unreadable(kernel: str, texts: Sequence[str]) -> list[str]:
+    """A sentence if a kernel cannot read some texts. Raises KernelError: these are most of them."""
+    lost, sentence = unread(kernel, texts)
+    if 2 * lost > len(texts):
+        remedy = "take another --kernel, such as bleu.char, or embedding.MODEL for short texts"
+        raise KernelError(sentence, remedy=remedy)
+    return [sentence] if lost else []
+
+
+def _nearest(
+    model: NeighborsRegressor, texts: list[str] | None, number: int
+) -> Iterator[list[dict[str, Any]]]:
+    """The nearest rated texts of each candidate, most similar first; none of no similarity."""
+    number = min(number, len(model.texts_))
+    for rows, values in zip(*model.nearest(texts, number), strict=True):
+        yield [
+            {
+                "similarity": value,
+                "quality": float(model.quality_[row]),
+                "text": model.texts_[row],
+            }
+            for row, value in zip(rows[values > 0], values[values > 0].tolist(), strict=True)
+        ]
+
+
+def _among_neighbors(model: NeighborsRegressor, texts: list[str] | None) -> int:
+    """How many texts have their own text, in any spelling, among their nearest neighbors."""
+    candidates = model.texts_ if texts is None else _among(texts, model.texts_)
+    rated, candidate = (
+        np.array([*map(normalize_text, some)], object) for some in (model.texts_, candidates)
+    )
+    rows, similarity = model.nearest(None if texts is None else candidates)
+    same = (rated[rows] == candidate[:, None]) & (similarity >= model.tau_)
+    return int(same.any(axis=1).sum())
+
+
+def _among(texts: Sequence[str], training: Sequence[str]) -> list[str]:
+    """The texts that are among the training texts, in any spelling."""
+    normalized = set(map(normalize_text, training))
+    return [text for text in texts if normalize_text(text) in normalized]

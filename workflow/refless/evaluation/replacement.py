@@ -1,0 +1,127 @@
+"""May a method replace a rater? The alternative annotator test.
+
+Source: Calderon, Reichart and Dror (2025), "The Alternative Annotator Test for LLM-as-a-Judge",
+sections 3 and 4.
+"""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr
+from scipy.stats import false_discovery_control
+
+from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison
+from refless.evaluation.predict import TRIVIAL, column_name
+from refless.evaluation.read import Rated, same_unit
+
+Array = np.ndarray
+
+FEWEST_TEXTS, FEWEST_RATERS = 30, 3
+"""Texts of a rater that another one rated, too; raters with as many."""
+EPSILON = 0.1
+"""What a rater's work costs more than a method's: the authors' value for crowd workers."""
+YARDSTICKS = ("constant", "additive")
+"""What passes where raters agree little; then a method's passing says nothing."""
+REPLACE_COLUMNS = [
+    *("method", "kernel", "passes", "winning_rate", "wins", "raters", "advantage", "texts")
+]
+
+
+class RaterTest(NamedTuple):
+    """The test of one candidate."""
+
+    wins: int  # raters against whom it is shown to be no worse than epsilon
+    raters: int  # who were left out in turn
+    advantage: float  # mean share of texts for which it is as close to the others as the rater is
+    texts: int  # with two ratings or more, and an estimate
+
+    @property
+    def winning_rate(self) -> float:
+        return self.wins / self.raters if self.raters else float("nan")
+
+    @property
+    def passes(self) -> bool:
+        return self.winning_rate >= 0.5
+
+
+def rater_test(
+    ratings: Array,
+    candidate: Array,
+    epsilon: float = EPSILON,
+    scoring: Literal["rmse", "accuracy"] = "rmse",
+) -> RaterTest:
+    """Test a candidate against each rater who is left out.
+
+    ratings : float64 (texts, raters), NaN: not rated
+    candidate : float64 (texts,), in the unit of the ratings, NaN: none
+    scoring : how close an answer is to those of the other raters: by the root of the mean squared
+        difference, or by the share that is equal
+    """
+    rated = ~np.isnan(ratings)
+    usable = (rated.sum(axis=1) >= 2) & ~np.isnan(candidate)
+    p, advantages = [], []
+    for rater in range(ratings.shape[1]):
+        rows = usable & rated[:, rater]
+        if rows.sum() < FEWEST_TEXTS:
+            continue
+        others = np.delete(ratings[rows], rater, axis=1)
+        method, person = (
+            _distance(answer, others, scoring) for answer in (candidate[rows], ratings[rows, rater])
+        )
+        away = (person <= method).astype(float) - (method <= person)
+        p.append(_lower_p(away, epsilon))
+        advantages.append((method <= person).mean())
+    if not p:
+        return RaterTest(0, 0, float("nan"), int(usable.sum()))
+    wins = int((false_discovery_control(p, method="by") <= LEVEL).sum())
+    return RaterTest(wins, len(p), float(np.mean(advantages)), int(usable.sum()))
+
+
+def _distance(answer: Array, others: Array, scoring: str) -> Array:
+    """Of an answer (texts,) to the ratings of the others (texts, raters), NaN: not rated."""
+    if scoring == "accuracy":
+        away = np.where(np.isnan(others), np.nan, answer[:, None] != others)
+    else:
+        away = (answer[:, None] - others) ** 2
+    return np.asarray(np.round(np.nanmean(away, axis=1), 12))  # equal ones tie
+
+
+def _lower_p(values: Array, bound: float) -> float:
+    """One-sided p of Student's t test that the mean is below a bound."""
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    gap = values.mean() - bound
+    return float(stdtr(len(values) - 1, gap / error)) if error else float(gap >= 0)
+
+
+def replacement_table(
+    rated: Rated, comparison: Comparison, epsilon: float = EPSILON
+) -> tuple[pd.DataFrame, str]:
+    """`REPLACE_COLUMNS` of `YARDSTICKS` and every method that covers half of the texts, with its
+    first estimates of new texts; a score that is in the unit of the ratings is taken as it is. And
+    why it is empty."""
+    if rated.ratings is None:
+        return pd.DataFrame(columns=REPLACE_COLUMNS), "the ratings have no column rater"
+    single = rated.ratings.pivot_table(index="text", columns="rater", values="quality")
+    ratings = single.reindex(range(len(rated))).to_numpy()
+    enough = rater_test(ratings, rated.to_user_scale(rated.quality)).raters
+    if enough < FEWEST_RATERS:
+        number = "no rater has" if enough == 0 else f"{enough} of the raters have"
+        reason = f"{number} {FEWEST_TEXTS} texts that others rated, too; {FEWEST_RATERS} must"
+        return pd.DataFrame(columns=REPLACE_COLUMNS), reason
+    values = comparison.predictions
+    values = values[(values["split"] == "texts") & (values["repeat"] == 0)]
+    rows: list[dict[str, Any]] = []
+    for (split, method, kernel), draws in comparison.draws.items():
+        trivial = method in TRIVIAL and method not in YARDSTICKS
+        if split != "texts" or trivial or draws["coverage"][0] < LEAST_COVERAGE:
+            continue
+        candidate = values[column_name(method, kernel)].to_numpy(np.float64)
+        score = rated.scores.get(method)
+        if score is not None and same_unit(score, rated.to_user_scale(rated.quality), rated.scale):
+            candidate = score
+        test = rater_test(ratings, candidate, epsilon)
+        cells = {"passes": test.passes, "winning_rate": test.winning_rate, **test._asdict()}
+        rows.append({"method": method, "kernel": kernel, **cells})
+    table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
+    return table.sort_values(["winning_rate", "advantage"], ascending=False, kind="stable"), ""
