@@ -22,6 +22,7 @@ PAGES += sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md") if p.name
 FENCE = re.compile(r"(?ms)^( *)```(\w*)[^\n]*\n(.*?)^\1```$")
 CODE = re.compile(r"`([^`]+)`")
 LINK = re.compile(r"!?\[([^\]]*)\]\(([^)\s]+)\)")
+REFERENCE = re.compile(r"`([\w/]+/\w+\.py|plan\.py|errors\.py)`(?:: (`\w+`(?:, `\w+`)*))?")
 HEADING = re.compile(r"(?m)^#{1,6} +(.+?) *#*$")
 # What console blocks use besides our own commands; what stands after them is not looked at.
 PROGRAMS = {".venv/bin/pip", ".venv/bin/pre-commit", "source"}
@@ -52,6 +53,17 @@ def test_links_lead_somewhere(page):
         target = (ROOT / page).parent / path if path else ROOT / page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_code_that_a_page_names_is_there(page):
+    """Modules by their path in the library, and behind a colon what they define."""
+    references = REFERENCE.findall(text_of(page))
+    assert len(references) > 10
+    for path, names in references:
+        code = (ROOT / "workflow/refless" / path).read_text(encoding="utf-8")
+        for name in CODE.findall(names):
+            assert re.search(rf"(?m)^(def|class) {name}\b|^{name}\b.* =", code), f"{path}: {name}"
 
 
 def commands(page: str) -> Iterator[tuple[list[str], bool]]:

@@ -80,10 +80,16 @@ def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped):
     assert plan(shipped).find(ESSAYS) == str(shipped / "shipped/essays/estimates.csv")
 
 
+def test_networks_of_the_chosen_schedule_are_trained(monkeypatch):
+    monkeypatch.setattr("refless.availability.installed", lambda _: True)  # torch is there
+    names = plan(Path(), {"rnn_qe.schedule": "paper"}).trained_now()
+    assert {name.split("_")[0] for name in names} == {"paper"}
+
+
 def test_networks_are_trained_where_torch_is(shipped, monkeypatch):
     come = str(shipped / "shipped" / SETUP.removeprefix("results/"))
     for there in (True, False):
-        monkeypatch.setattr("refless.settings.installed", lambda _, torch=there: torch)
+        monkeypatch.setattr("refless.availability.installed", lambda _, torch=there: torch)
         for train in ("auto", "never"):
             found = plan(shipped, {"rnn_qe.train": train}, network=True)
             assert found.find(SETUP) == (SETUP if there and train == "auto" else come)

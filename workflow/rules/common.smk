@@ -30,6 +30,7 @@ try:
     from refless.models.rnn_qe import names as qe
     from refless.plan import Plan
     from refless.report.catalogue import catalogue
+    from refless.report.styles import dataset_styles
     from refless.run_messages import closing_lines, opening_line
     from refless.settings import read_settings, typed
     from refless.code_sums import code_sum
@@ -103,7 +104,7 @@ RATINGS = ["results/ratings/{dataset}/texts.csv", "results/ratings/{dataset}/rat
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
-STYLES = SETTINGS.styles()
+STYLES = dataset_styles(SETTINGS.data)
 BOOTSTRAP = SETTINGS.bootstrap.model_dump()
 PAPERS = {
     paper: [name for name in catalogue() if name.startswith(paper)]

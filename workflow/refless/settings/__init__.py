@@ -12,18 +12,12 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import SettingError
-from refless.machine import installed
-from refless.models.rnn_qe.names import RUNS
 from refless.settings._base import EntryName, Group, Seed, UserPath
 from refless.settings.data import DataSet
 from refless.settings.papers import BleuNeighbors, Bootstrap, ComparisonSection, DeltaBleu, RnnQe
 
 __all__ = ["Settings", "read_settings", "typed"]
 
-# Okabe and Ito's colours but yellow: they differ with any colour vision, and by their line in grey.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-_LINES = ("-.", "--", "-", ":")
-_MARKERS = ("s", "^", "o", "D", "v", "P", "X")
 _RENAMED = {
     "delta_bleu.unit": "contexts_per_unit",
     "delta_bleu.units": "figure_unit_sizes",
@@ -48,7 +42,7 @@ class KernelOptions(Group):
 
 
 class Settings(Group):
-    """All settings: what science may vary. Threads, memory and time live in the profiles."""
+    """All settings that affect results. Threads, memory and time are in the profiles."""
 
     mirror: str = Field(
         "",
@@ -100,25 +94,6 @@ class Settings(Group):
         """What the configuration tells a kernel."""
         options = self.kernel_options.get(kernel)
         return options.model_dump(exclude_none=True) if options else {}
-
-    def styles(self) -> dict[str, dict[str, str]]:
-        """Task -> how tables and figures show it; a line and a marker by its place."""
-        return {
-            dataset: {
-                "name": entry.name or dataset.replace("_", " "),
-                "published": entry.published,
-                "colour": entry.colour or _COLOURS[k % len(_COLOURS)],
-                "line": _LINES[k % len(_LINES)],
-                "marker": _MARKERS[k % len(_MARKERS)],
-            }
-            for k, (dataset, entry) in enumerate(self.data.items())
-        }
-
-    def trained_now(self) -> list[str]:
-        """What a run trains RNN-QE on, by name; shipped predictions are read for the rest."""
-        if self.rnn_qe.train == "never" or not installed("torch"):
-            return []
-        return [name for name, of in RUNS.items() if of.schedule == self.rnn_qe.schedule]
 
     # ---- names that must exist elsewhere ------------------------------------------------------
 

@@ -32,7 +32,7 @@ def _section(section: dict[str, Any], defs: dict[str, Any], path: str, values: A
     """A heading and a table for a group of settings, then the same for the groups in it."""
     title = f"`{path}`" if path else "At the top"
     parts = [f"\n## {title}\n\n{' '.join(section['description'].split())}\n"]
-    parts.append("\n| Setting | Allowed | Default | Meaning |\n|---|---|---|---|\n")
+    parts.append("\n| Setting | Value, or its keys | Default | Meaning |\n|---|---|---|---|\n")
     inner: list[str] = []
     for name, field in section["properties"].items():
         schema, named = _resolved(field, defs)
@@ -63,8 +63,13 @@ def _resolved(field: dict[str, Any], defs: dict[str, Any]) -> tuple[dict[str, An
 
 def _kind(schema: dict[str, Any]) -> str:
     """What a setting may be, in words."""
-    if schema.get("properties"):
-        return "settings, see below"
+    if keys := schema.get("properties"):
+        return ", ".join(f"`{key}`" for key in keys)
+    if schema.get("type") == "object":
+        inside = schema.get("additionalProperties", schema.get("patternProperties"))
+        return "a value for each name" if inside else "`{}`"
+    if schema.get("type") == "array":
+        return f"list of {schema['items'].get('type', 'string')}s"
     allowed = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
     words = [", ".join(f"`{value}`" if value else "empty" for value in allowed) or schema["type"]]
     words += [f"{text} {schema[key]:g}" for key, text in _LIMITS.items() if key in schema]

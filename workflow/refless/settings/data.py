@@ -28,14 +28,15 @@ class InDeltaBleu(Group):
     """Table 2 and figure 2 of ΔBLEU: several systems answer the same contexts."""
 
     contexts_per_unit: Count = Field(
-        description="Contexts in one observation (M); the paper's are 100."
+        description="Contexts in a unit, which is one observation (M); 100 in the paper."
     )
     figure_unit_sizes: NonEmpty[Count] = Field(
-        description="The numbers of contexts in a unit in panel B of figure 2."
+        description="Contexts in a unit in panel B of figure 2."
     )
     assignments_per_draw: Count = Field(
         4,
-        description="Assignments in each draw of the bootstrap; more where systems are few.",
+        description="Assignments of contexts to units in a draw of the bootstrap; more where"
+        " systems are few.",
     )
 
 
@@ -59,13 +60,13 @@ class Experiments(Group):
     """The experiments that a data set takes part in; `null` (or nothing) for none."""
 
     bleu_neighbors: PlainExperiment | None = Field(
-        default=None, description="BLEU Neighbors but for its table 3: `{}`."
+        default=None, description="Tables 1 and 2, figures 2 to 4 of BLEU Neighbors."
     )
     delta_bleu: InDeltaBleu | None = Field(
         default=None, description="Table 2 and figure 2 of ΔBLEU."
     )
     essays: PlainExperiment | None = Field(
-        default=None, description="Table 3 of BLEU Neighbors; one data set: `{}`."
+        default=None, description="Table 3 of BLEU Neighbors; one data set at most."
     )
     comparison: InComparison | None = Field(default=None, description="The table `comparison`.")
     rnn_qe: InRnnQe | None = Field(default=None, description="RNN quality estimation.")

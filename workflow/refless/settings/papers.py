@@ -35,7 +35,7 @@ ExistingKernel = Annotated[KernelName, AfterValidator(_there_is)]
 class SimilarityModel(Group):
     """A row of table 1: a similarity, in one or more variants."""
 
-    tau: Tau = Field(description="Similarity from which on a text is a neighbor.")
+    tau: Tau = Field(description="Minimum similarity of a neighbor.")
     kernels: NonEmpty[ExistingKernel] = Field(
         description="Kernels `<module>.<variant>`, the published one first."
     )
@@ -53,7 +53,10 @@ class SimilarityModel(Group):
 class Bootstrap(Group):
     """The 95% intervals of BLEU Neighbors and of RNN quality estimation."""
 
-    draws: DrawCount = Field(description="Draws over contexts or texts; of RNN-QE, over MRs.")
+    draws: DrawCount = Field(
+        description="Draws over contexts or texts; of RNN-QE, over MRs. A quarter of them for the"
+        " rows `others` of table 1."
+    )
     seed: Seed = Field(description="Seed of the draws, and of the random subsets of figure 4.")
 
 
@@ -85,7 +88,7 @@ class DeltaBleu(Group):
     """ΔBLEU (Galley et al., 2015)."""
 
     assignments: Count = Field(
-        description="Random assignments of contexts to units; fewer for units of few contexts."
+        description="Assignments of contexts to units; fewer for units of few contexts."
     )
     draws: DrawCount = Field(description="Draws of contexts for the 95% intervals of table 2.")
     seed: Seed = Field(description="Seed of the assignments and of the draws.")
