@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless import machine
+from refless import kernels, machine
 from refless.errors import KernelError
 from refless.kernels import (
     _blocks,
@@ -22,6 +22,7 @@ from refless.kernels import (
     rouge_l,
     signature,
 )
+from refless.kernels._registry import load
 from tests.kernels.test_wordnet import write
 from tests.kernels.texts import STRANGE, random_sentences, ready, texts
 
@@ -207,6 +208,16 @@ def test_a_signature_has_sums_of_files_and_not_their_places(tmp_path):
     assert one == signature("meteor.nltk39", wordnet=there)
     write(there.parent, adverbs="sooner soon\n")
     assert one != signature("meteor.nltk39", wordnet=there)
+
+
+def test_a_module_has_what_its_kernels_need():
+    for name in kernels.names():
+        module, needs = load(name), kernels.entry(name)
+        assert callable(module.index)
+        assert (hasattr(module, "resources"), hasattr(module, "reads")) == (
+            bool(needs.files),
+            bool(needs.reads),
+        )
 
 
 def test_names_import_nothing_heavy():

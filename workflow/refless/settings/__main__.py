@@ -31,24 +31,23 @@ def document() -> str:
 def _section(section: dict[str, Any], defs: dict[str, Any], path: str, values: Any) -> list[str]:
     """A heading and a table for a group of settings, then the same for the groups in it."""
     title = f"`{path}`" if path else "At the top"
-    parts = [f"\n## {title}\n\n{' '.join(section['description'].split())}\n"]
-    parts.append("\n| Setting | Value, or its keys | Default | Meaning |\n|---|---|---|---|\n")
-    inner: list[str] = []
+    lines = [f"\n## {title}\n\n{' '.join(section['description'].split())}\n\n"]
+    lines.append("| Setting | Value, or its keys | Default | Meaning |\n|---|---|---|---|\n")
+    groups: list[str] = []
     for name, field in section["properties"].items():
         schema, named = _resolved(field, defs)
         value = values.get(name) if isinstance(values, dict) else None
         value = field.get("default") if value is None else value
-        meaning = field.get("description") or schema.get("description", "")
-        default = "" if value is None else f"`{json.dumps(value)}`"
+        default = "" if value is None or "properties" in schema else f"`{json.dumps(value)}`"
         if value is None and name in section.get("required", []):
             default = "must be given"
+        meaning = field.get("description") or schema.get("description", "")
+        cells = [f"`{name}`", _kind(schema), default, " ".join(meaning.split())]
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n")
         if schema.get("properties"):
             below = f"{path}.{name}".lstrip(".") + (".<name>" if named else "")
-            inner += _section(schema, defs, below, None if named else value)
-            default = default if default == "must be given" else ""
-        cells = [f"`{name}`", _kind(schema), default, " ".join(meaning.split())]
-        parts.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n")
-    return parts + inner
+            groups += _section(schema, defs, below, None if named else value)
+    return lines + groups
 
 
 def _resolved(field: dict[str, Any], defs: dict[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -5,6 +5,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from refless.errors import KernelError
+from refless.kernels import entry
+
 _T = TypeVar("_T")
 
 
@@ -23,11 +26,19 @@ class Group(BaseModel):
         return {name: value for name, value in raw.items() if value is not None or name not in may}
 
 
+def _existing_kernel(name: str) -> str:
+    try:
+        entry(name)
+    except KernelError as error:
+        raise ValueError(f"{error.message}; {error.remedy}") from error
+    return name
+
+
 Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]  # beyond, torch has none
 DrawCount = Annotated[int, Field(ge=100)]
 Tau = Annotated[float, Field(gt=0, le=1)]
 EntryName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-KernelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[A-Za-z0-9._-]+$")]
+KernelName = Annotated[str, AfterValidator(_existing_kernel)]
 UserPath = Annotated[str, AfterValidator(expanduser)]
 NonEmpty = Annotated[list[_T], Field(min_length=1)]

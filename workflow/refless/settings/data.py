@@ -11,7 +11,7 @@ from refless.settings._base import Count, EntryName, Group, KernelName, NonEmpty
 _RawFile = Annotated[UserPath, Field(pattern=r"^[^{}]+$")]
 
 
-class PlainExperiment(Group):
+class Plain(Group):
     """An experiment that needs to know nothing more."""
 
 
@@ -19,8 +19,7 @@ class InComparison(Group):
     """The table `comparison`."""
 
     human_systems: list[str] = Field(
-        [],
-        description="Systems that are people: the texts of the others are compared alone, too.",
+        [], description="Systems that are people: the texts of the others are compared alone, too."
     )
 
 
@@ -30,13 +29,9 @@ class InDeltaBleu(Group):
     contexts_per_unit: Count = Field(
         description="Contexts in a unit, which is one observation (M); 100 in the paper."
     )
-    figure_unit_sizes: NonEmpty[Count] = Field(
-        description="Contexts in a unit in panel B of figure 2."
-    )
+    figure_unit_sizes: NonEmpty[Count] = Field(description="The same in panel B of figure 2.")
     assignments_per_draw: Count = Field(
-        4,
-        description="Assignments of contexts to units in a draw of the bootstrap; more where"
-        " systems are few.",
+        4, description="Assignments of contexts to units in a draw; more where systems are few."
     )
 
 
@@ -59,13 +54,13 @@ class InRnnQe(Group):
 class Experiments(Group):
     """The experiments that a data set takes part in; `null` (or nothing) for none."""
 
-    bleu_neighbors: PlainExperiment | None = Field(
+    bleu_neighbors: Plain | None = Field(
         default=None, description="Tables 1 and 2, figures 2 to 4 of BLEU Neighbors."
     )
     delta_bleu: InDeltaBleu | None = Field(
         default=None, description="Table 2 and figure 2 of ΔBLEU."
     )
-    essays: PlainExperiment | None = Field(
+    essays: Plain | None = Field(
         default=None, description="Table 3 of BLEU Neighbors; one data set at most."
     )
     comparison: InComparison | None = Field(default=None, description="The table `comparison`.")
@@ -97,9 +92,7 @@ class DataSet(Group):
         "", description="Its name in the BLEU Neighbors paper, if it is in it."
     )
     colour: str = Field(
-        "",
-        pattern="^(#[0-9A-Fa-f]{6})?$",
-        description="Colour of curves, as #RRGGBB; by default, one of a list.",
+        "", pattern="^(#[0-9A-Fa-f]{6})?$", description="Colour of curves, #RRGGBB; has a default."
     )
     blocks: Count = Field(
         1, description="Files, and jobs, over which the rows of a kernel's matrix are spread."

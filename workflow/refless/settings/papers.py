@@ -3,12 +3,10 @@
 A paper's own constants stand beside its experiment, with their source; here is what users change.
 """
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from refless.errors import KernelError
-from refless.kernels import entry
 from refless.settings._base import (
     Count,
     DrawCount,
@@ -21,22 +19,11 @@ from refless.settings._base import (
 )
 
 
-def _there_is(kernel: str) -> str:
-    try:
-        entry(kernel)
-    except KernelError as error:
-        raise ValueError(f"{error.message}; {error.remedy}") from error
-    return kernel
-
-
-ExistingKernel = Annotated[KernelName, AfterValidator(_there_is)]
-
-
 class SimilarityModel(Group):
     """A row of table 1: a similarity, in one or more variants."""
 
     tau: Tau = Field(description="Minimum similarity of a neighbor.")
-    kernels: NonEmpty[ExistingKernel] = Field(
+    kernels: NonEmpty[KernelName] = Field(
         description="Kernels `<module>.<variant>`, the published one first."
     )
     taus: dict[str, Tau] = Field(
@@ -54,8 +41,7 @@ class Bootstrap(Group):
     """The 95% intervals of BLEU Neighbors and of RNN quality estimation."""
 
     draws: DrawCount = Field(
-        description="Draws over contexts or texts; of RNN-QE, over MRs. A quarter of them for the"
-        " rows `others` of table 1."
+        description="Draws of contexts or texts (RNN-QE: MRs); a quarter for table 1's `others`."
     )
     seed: Seed = Field(description="Seed of the draws, and of the random subsets of figure 4.")
 
@@ -107,9 +93,7 @@ class RnnQe(Group):
         "short", description="How long networks are trained; as in the paper, it takes days."
     )
     seeds: Count = Field(
-        3,
-        description="Seeds 0, 1, ...: so many are trained or read, and tables have the mean over"
-        " them.",
+        3, description="How many seeds (0, 1, ...) are trained or read; tables have their mean."
     )
     device: str = Field(
         "cpu", pattern="^(cpu|cuda(:[0-9]+)?)$", description="Device of torch: cpu, cuda, cuda:1."
@@ -119,7 +103,7 @@ class RnnQe(Group):
 class ComparisonSection(Group):
     """Every method of `refless compare` on the data sets that take part."""
 
-    kernels: NonEmpty[ExistingKernel] = Field(
+    kernels: NonEmpty[KernelName] = Field(
         description="Kernels of neighbors; those that cannot be computed are left out."
     )
     draws: DrawCount = Field(description="Draws of the bootstrap.")
@@ -128,6 +112,5 @@ class ComparisonSection(Group):
     )
     seed: Seed = Field(description="Seed of the folds and of the draws.")
     networks: Literal["shipped", "run"] = Field(
-        "shipped",
-        description="RNN-QE's estimates: shipped, or trained here (`make torch`).",
+        "shipped", description="RNN-QE's estimates: shipped, or trained here (`make torch`)."
     )
