@@ -407,7 +407,7 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
 
 @needs_torch
 def test_a_network_is_trained_and_rates(capsys, monkeypatch):
-    monkeypatch.setattr("refless.models.rnn_qe.cross_fit.WIDTH", 8)
+    monkeypatch.setattr("refless.models.rnn_qe.cross_fit._WIDTH", 8)
     given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])

@@ -17,6 +17,7 @@ from refless.experiments.reproducibility.cells import by_measure, published_cell
 from refless.experiments.reproducibility.claims import claim_holds, claims_table, read_claims
 from refless.report.catalogue import catalogue
 from refless.statistics import Estimate
+from refless.statistics.measure import Measure
 from tests.conftest import ROOT
 
 PUBLISHED = ROOT / "resources/published"
@@ -157,7 +158,11 @@ ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}
 @pytest.fixture
 def table() -> pd.DataFrame:
     rows = [
-        {"dataset": "ours", "model": name, **Estimate.of(own[0] - DRAWS[0], own).columns("rho")}
+        {
+            "dataset": "ours",
+            "model": name,
+            **Measure("rho").cells(Estimate.of(own[0] - DRAWS[0], own)),
+        }
         for name, own in ROWS.items()
     ]
     table = pd.DataFrame(rows).assign(provenance=["computed", "shipped", "computed"], reason="")
@@ -203,7 +208,7 @@ def test_two_rows_are_compared_on_the_draws_that_both_have(table):
 def test_of_several_rivals_the_nearest_or_the_best_of_each_draw_decides(table):
     """The nearest is not always the one with the greatest value: a wide interval is near, too."""
     wide = 0.9 * DRAWS + np.random.default_rng(2).normal(0, 1, 400)
-    cells = Estimate.of(-0.1, wide - 0.1).columns("rho")
+    cells = Measure("rho").cells(Estimate.of(-0.1, wide - 0.1))
     rival = {"dataset": "ours", "model": "wide", "provenance": "computed", "reason": "", **cells}
     table = pd.concat([table, pd.DataFrame([rival])], ignore_index=True).assign(coverage=1.0)
     row, several = {"dataset": "ours", "model": "high"}, ["low", "wide", "lost"]

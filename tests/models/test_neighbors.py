@@ -74,8 +74,10 @@ def test_the_regressor_gives_what_the_whole_matrix_gives(name):
     means, counts = neighbor_means(matrix, quality, tau)
     expected = apply_thresholds(means, counts, 60, 2, share)
     assert 0 < np.isnan(expected).sum() < len(expected)  # else this would prove nothing
-    np.testing.assert_allclose(model.predict(asked), expected, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(model.neighbors_, counts)
+    prediction, number = model.predict_with_counts(asked)
+    np.testing.assert_allclose(prediction, expected, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(number, counts)
+    np.testing.assert_array_equal(model.predict(asked), prediction)
     expected = apply_thresholds(*alone, 59, 2, share)
     np.testing.assert_allclose(model.leave_one_out(), expected, rtol=0, atol=1e-12)
     rows, similarity = model.nearest(number=3)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from refless.statistics import covered_errors, draw_weights, human_rows, interval
-from refless.statistics.humans import draw_people, others_mean
+from refless.statistics.humans import annotator_weights, others_mean
 
 NAN = float("nan")
 Panel = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -75,7 +75,7 @@ def slow_rows(
             "best_spearman": max(rhos, default=NAN),
         }
 
-    people = draw_people(len(names), draws, seed).T
+    people = annotator_weights(len(names), draws, seed).T
     once = of_all(np.ones(weights.shape[1], int), [1] * len(names))
     drawn = [of_all(*one) for one in zip(weights, people, strict=True)]
     return {
@@ -157,7 +157,7 @@ def test_covered_errors_are_what_a_slow_loop_says(units):
     weights = draw_weights(20, 40, 7) if units is None else draw_weights(10, 40, 7)[:, units]
     drawn = [
         [mean_mse(ratings, np.repeat(np.arange(n), row[:n]), own) for n in (20, 12)]
-        for row, own in zip(weights, draw_people(5, 40, 7).T, strict=True)
+        for row, own in zip(weights, annotator_weights(5, 40, 7).T, strict=True)
     ]
     whole, part = np.array(drawn).T
     np.testing.assert_allclose(found.covered.draws, part)

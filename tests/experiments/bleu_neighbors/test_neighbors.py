@@ -23,7 +23,7 @@ from refless.experiments.bleu_neighbors.curves import (
 from refless.experiments.bleu_neighbors.matrices import read_kernel, write_kernel
 from refless.experiments.bleu_neighbors.neighbors import (
     Predicted,
-    is_stand_in,
+    is_substitute_encoder,
     rated_texts,
     read_predicted,
     write_neighbors,
@@ -93,12 +93,12 @@ def test_neighbors_are_what_a_slow_loop_says(dataset, folder, blocks, tmp_path, 
     most = 0.3 * (len(rows) - 1)
     expected = [m if 3 <= n <= most else np.nan for m, n in zip(means, counts, strict=True)]
     np.testing.assert_array_equal(found.estimates[KERNEL], expected)
-    assert found.shown(KERNEL) == {"provenance": "computed", "substitute_encoder": 0}
+    assert found.kernel_cells(KERNEL) == {"provenance": "computed", "substitute_encoder": 0}
     # what is shipped is called so, beside ratings that are not
     file = sealed.read(path)
     sealed.write(path, file.content, file.metadata | {"provenance": "shipped"})
     found = read_predicted([folder], [path], *LIMITS)["t"]
-    assert (found.provenance, found.shown(KERNEL)["provenance"]) == ("computed", "shipped")
+    assert (found.provenance, found.kernel_cells(KERNEL)["provenance"]) == ("computed", "shipped")
 
 
 def test_a_large_data_set_is_refused(dataset, tmp_path, monkeypatch):
@@ -109,8 +109,8 @@ def test_a_large_data_set_is_refused(dataset, tmp_path, monkeypatch):
 
 
 def test_another_layer_of_bertscore_is_a_stand_in():
-    assert is_stand_in("bertscore.roberta-large", {"layer": 24})
-    assert not is_stand_in("bertscore.roberta-large", {})
+    assert is_substitute_encoder("bertscore.roberta-large", {"layer": 24})
+    assert not is_substitute_encoder("bertscore.roberta-large", {})
 
 
 def point(means: Any, counts: Any, quality: np.ndarray, a: int, b: float) -> Any:

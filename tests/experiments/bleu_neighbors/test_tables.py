@@ -8,17 +8,15 @@ from scipy import stats
 
 from refless.data.ratings import RatedTexts
 from refless.data.task import Task, read_task, write_task
-from refless.experiments.bleu_neighbors.essays import _KEYS as ESSAY_KEYS
+from refless.experiments.bleu_neighbors.essays import TABLE3_KEYS as ESSAY_KEYS
 from refless.experiments.bleu_neighbors.essays import essay_estimates, table3
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
-from refless.experiments.bleu_neighbors.table1 import _KEYS as KEYS
-from refless.experiments.bleu_neighbors.table1 import _SECTION_KEYS as SECTION_KEYS
-from refless.experiments.bleu_neighbors.table1 import cells, section53, table1
-from refless.experiments.bleu_neighbors.table2 import _KEYS as PAIR_KEYS
+from refless.experiments.bleu_neighbors.table1 import SECTION53_KEYS, cells, section53, table1
+from refless.experiments.bleu_neighbors.table1 import TABLE1_KEYS as KEYS
+from refless.experiments.bleu_neighbors.table2 import TABLE2_KEYS as PAIR_KEYS
 from refless.experiments.bleu_neighbors.table2 import read_pairs, table2, write_cross_estimates
 from refless.experiments.published import read_published
 from refless.kernels import kernel
-from refless.statistics import human_rows
 from refless.store import sealed
 from tests.conftest import ROOT
 from tests.experiments.bleu_neighbors.written import annotated_task, written_neighbors, written_task
@@ -143,7 +141,7 @@ def test_against_the_others_nobody_meets_the_own_label(tmp_path):
     own = rows[(rows["dataset"] == "mine") & (rows["ground_truth"] == "others")].set_index("model")
     assert list(own.index) == ["human_average", "bleu"]
     for model, estimate in (("human_average", None), ("bleu", data.estimates["bleu.char"])):
-        found = human_rows(*data.panel, draws=9, estimate=estimate, others=True)
+        found = data.panel.human_rows(draws=9, estimate=estimate, others=True)
         assert own.loc[model, "spearman"] == pytest.approx(found.average_spearman.value)
     people = dataset.ratings.groupby("id")["rater"].nunique()
     assert (own["n"] == (people > 1).sum()).all()
@@ -177,7 +175,7 @@ def test_what_the_paper_prints_of_a_data_set_that_is_left_out_stays():
 def test_section_53_is_what_pandas_says(summarization):
     tasks = {"huse_summarization": summarization}
     rows = section53(STYLES, tasks, published("section53"), MODELS, **HOW)
-    assert not rows.duplicated(SECTION_KEYS).any()
+    assert not rows.duplicated(SECTION53_KEYS).any()
     own = rows[rows["dataset"] == "huse_summarization"].set_index("kernel")
     at, rater, rating, quality = summarization.panel
     error = pd.DataFrame({"rater": rater, "at": at, "error": (rating - quality[at]) ** 2})

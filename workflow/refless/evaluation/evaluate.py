@@ -24,7 +24,7 @@ from refless.evaluation.predict import (
 )
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.models.baselines import Ngrams, RidgeTfidf
-from refless.statistics import interval, ratings_saved
+from refless.statistics import Estimate, interval, ratings_saved
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
     FEWEST_CONTEXTS,
@@ -32,6 +32,7 @@ from refless.statistics.bootstrap import (
     spread_scale,
     t_quantile,
 )
+from refless.statistics.measure import Measure
 
 Array = np.ndarray
 
@@ -48,11 +49,11 @@ MEANS = ("mse", "mse_of_mean", "coverage", "pearson_covered", "pearson_of_system
 """Measures without an interval."""
 COLUMNS = [
     *("method", "kernel", "split"),
-    *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
-    *("pearson_by_system", "pearson_by_system_low", "pearson_by_system_high", "systems"),
-    *("pairwise_accuracy", "pairwise_accuracy_low", "pairwise_accuracy_high"),
+    *(*Measure("pearson").interval, *Measure("spearman").interval),
+    *(*Measure("pearson_by_system").interval, "systems"),
+    *Measure("pairwise_accuracy").interval,
     *(*MEANS, "ratings_saved", "ratings_saved_limit"),
-    *("difference", "difference_low", "difference_high", "p", "n", "interval_for", "reason"),
+    *(*Measure("difference").interval, "p", "n", "interval_for", "reason"),
 ]
 """``difference`` is from the best trivial method; ``interval_for`` is the ``method``, trained on
 such a set of texts, or these ``predictions``."""
@@ -262,7 +263,7 @@ def _cells(
 def interval_columns(name: str, values: Array) -> dict[str, float]:
     """The first number with the 95% interval of the others, as columns."""
     low, high = interval(values[1:])
-    return {name: float(values[0]), f"{name}_low": low, f"{name}_high": high}
+    return Measure(name).cells(Estimate(float(values[0]), low, high))
 
 
 def difference_p(gap: Array, split: str, rated: Rated, least: float = LEAST_P) -> float:
@@ -323,4 +324,4 @@ def learning_curve(
         size *= 2
     points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, "ridge", ""]["pearson"]
     rows = [(size, float(values[0]), *interval(values[1:])) for size, values in points.items()]
-    return pd.DataFrame(rows, columns=["ratings", "pearson", "pearson_low", "pearson_high"])
+    return pd.DataFrame(rows, columns=["ratings", *Measure("pearson").interval])

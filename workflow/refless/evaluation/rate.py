@@ -140,11 +140,11 @@ def by_neighbors(
     """Predictions by a fitted model of neighbors, of its training texts from each other without
     ``texts``; ``explain`` adds so many nearest ones. Raises KernelError: as `unreadable`."""
     notes = [] if texts is None else unreadable(model.kernel, texts)
-    predicted = model.leave_one_out(step) if texts is None else model.predict(texts, step)
-    table = pd.DataFrame({"prediction": predicted, "neighbors": model.neighbors_})
+    predicted, counts = model.predict_with_counts(texts, step)
+    table = pd.DataFrame({"prediction": predicted, "neighbors": counts})
     if explain:
         table["nearest"] = pd.Series(list(_nearest(model, texts, explain)), dtype=object)
-    few = int((model.neighbors_ < model.min_neighbors).sum())
+    few = int((counts < model.min_neighbors).sum())
     facts = {
         "signature": signature_line(model, **({"leave": "one-out"} if texts is None else {})),
         "own_text_known": _among_neighbors(model, texts),

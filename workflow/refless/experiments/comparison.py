@@ -21,6 +21,7 @@ from refless.experiments.published import with_types
 from refless.machine import processor, versions
 from refless.models.rnn_qe.meaning import CONTEXT_WORDS
 from refless.statistics.bootstrap import packed
+from refless.statistics.measure import Measure
 from refless.store import sealed
 
 Array = np.ndarray
@@ -33,7 +34,7 @@ DRAWN = ("pearson", "pearson_by_system")
 MACHINE = "_machine"
 """What the name of a split ends in where the texts are of machines alone."""
 WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
-COLUMNS = ["dataset", *WITHIN, "provenance", "reason", *(f"{name}_draws" for name in DRAWN)]
+COLUMNS = ["dataset", *WITHIN, "provenance", "reason", *(Measure(name).draws for name in DRAWN)]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
@@ -140,7 +141,7 @@ def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
     keys = zip(table["split"], table["method"], table["kernel"], strict=True)
     rows = [comparison.draws.get(key, {}) for key in keys]
     for name in DRAWN:
-        table[f"{name}_draws"] = [packed(row[name][1:]) if name in row else "" for row in rows]
+        table[Measure(name).draws] = [packed(row[name][1:]) if name in row else "" for row in rows]
     return table
 
 

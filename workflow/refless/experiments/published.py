@@ -12,23 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.statistics.measure import PUBLISHED, Measure
+
 EQUAL, INSIDE, OUTSIDE, ABSENT = "equal", "inside", "outside", "absent"
-_WHOLE = {"n", "substitute_encoder", "p_below_0.01"}
-_WORDS = {
-    *(
-        "dataset",
-        "metric",
-        "references",
-        "contexts",
-        "tokens",
-        "rule",
-        "kernel",
-        "provenance",
-        "reason",
-    ),
-    *("method", "split", "pearson_draws", "pearson_by_system_draws", "interval_for"),
+_WHOLE_NUMBERS = {"n", "substitute_encoder", "p_below_0.01"}
+_TEXTS = {
+    *("dataset", "metric", "references", "contexts", "tokens", "rule", "kernel", "method", "split"),
+    *("provenance", "reason", "pearson_draws", "pearson_by_system_draws", "interval_for"),
 }
-"""Columns of whole numbers, and of words, which may be empty, as published values may."""
+"""Columns of text, which may be empty, as published values may."""
 
 
 def read_published(path: str | Path) -> pd.DataFrame:
@@ -37,10 +29,15 @@ def read_published(path: str | Path) -> pd.DataFrame:
 
 
 def agreement_with_paper(ours: float, published: str, low: float, high: float) -> str:
-    """How one of our values stands to a published one.
+    """How one of our values agrees with a published one.
 
     ``equal``: the same once rounded to the digits that were printed (either way at a half);
     ``inside``: the published value lies in our 95% interval; ``outside``; ``absent``.
+
+    >>> agreement_with_paper(0.3249, "0.325", low=0.19, high=0.44)
+    'equal'
+    >>> agreement_with_paper(0.31, "0.325", low=0.19, high=0.44)
+    'inside'
     """
     try:
         printed = Decimal(published)
@@ -48,8 +45,8 @@ def agreement_with_paper(ours: float, published: str, low: float, high: float) -
         return ABSENT
     if not printed.is_finite() or np.isnan(ours):
         return ABSENT
-    unit = 10.0 ** int(printed.as_tuple().exponent)
-    if abs(ours - float(printed)) <= unit / 2 + 1e-12:
+    last_digit = 10.0 ** int(printed.as_tuple().exponent)
+    if abs(ours - float(printed)) <= last_digit / 2 + 1e-12:
         return EQUAL
     return INSIDE if low <= float(printed) <= high else OUTSIDE
 
@@ -59,17 +56,11 @@ def beside_published(
 ) -> pd.DataFrame:
     """Our rows with ``paper_<column>`` for each published column, as printed; "" where there is no
     such cell."""
-    names = {name: f"paper_{name}" for name in columns}
-    words = dict.fromkeys(keys, object)  # an empty column is of numbers
-    paper = published[[*keys, *columns]].rename(columns=names).astype(words)
-    table = cells.astype(words).merge(paper, "left", list(keys))
+    names = {name: Measure(name).published for name in columns}
+    key_types = dict.fromkeys(keys, object)  # an empty column is of numbers
+    paper = published[[*keys, *columns]].rename(columns=names).astype(key_types)
+    table = cells.astype(key_types).merge(paper, "left", list(keys))
     return table.fillna(dict.fromkeys(names.values(), ""))
-
-
-def measure_columns(*names: str) -> list[str]:
-    """Columns of each name: the value, its interval, and what the paper prints."""
-    ends = "{}", "{}_low", "{}_high", "paper_{}"
-    return [end.format(name) for name in names for end in ends]
 
 
 def merge_published(
@@ -83,18 +74,18 @@ def merge_published(
     come first. ``published`` has the ``keys``, by which it names one of our rows.
     """
     printed = published[keys].astype(object)
-    ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith("paper_")])
-    whole = pd.concat([ours, printed.assign(reason="not_configured")]).drop_duplicates(keys)
-    table = beside_published(whole, published, keys, list(published.columns.difference(keys)))
-    by_us = table.merge(printed, "left", keys, indicator=True)["_merge"] == "left_only"
+    ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith(PUBLISHED)])
+    union = pd.concat([ours, printed.assign(reason="not_configured")]).drop_duplicates(keys)
+    table = beside_published(union, published, keys, list(published.columns.difference(keys)))
+    not_printed = table.merge(printed, "left", keys, indicator=True)["_merge"] == "left_only"
     dataset = pd.factorize(table["dataset"])[0] if "dataset" in table else np.zeros(len(table))
     columns = [c for c in columns if c in table]
-    return with_types(table.iloc[np.lexsort([by_us, dataset])], columns)
+    return with_types(table.iloc[np.lexsort([not_printed, dataset])], columns)
 
 
 def with_types(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """These columns in order, with `_WHOLE` numbers as such, and words "" where there are none."""
-    words = [c for c in columns if c in _WORDS or c.startswith("paper_")]
-    types = dict.fromkeys(words, object) | dict.fromkeys(_WHOLE & set(columns), "Int64")
+    """These columns in order, with whole numbers as such, and texts "" where there are none."""
+    texts = [c for c in columns if c in _TEXTS or c.startswith(PUBLISHED)]
+    types = dict.fromkeys(texts, object) | dict.fromkeys(_WHOLE_NUMBERS & set(columns), "Int64")
     table = table.reindex(columns=columns).reset_index(drop=True)
-    return table.astype(types).fillna(dict.fromkeys(words, ""))
+    return table.astype(types).fillna(dict.fromkeys(texts, ""))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from refless.data.text_ids import text_ids
@@ -17,29 +17,43 @@ from refless.models.neighbor_means import apply_thresholds, means_of_sums
 
 Array = np.ndarray
 Progress = Callable[[int], None]
-TAUS = 32
+
+AUTO_TAUS = 32
 """Values of tau that ``auto`` chooses from."""
-TRIED = 5000
-"""Training examples on which it tries them, at most."""
+AUTO_CANDIDATES = 5000
+"""Training examples that it estimates to choose one, at most."""
 
 
 class NeighborsRegressor(RegressorMixin, BaseEstimator):
     """Predict quality as the mean rating of the nearest rated neighbors.
 
-    A scikit-learn estimator, whose X is a row of texts. The kernel is never held whole: memory
-    grows with candidates plus training examples.
+    A scikit-learn estimator whose X is a list of texts. The kernel matrix is never held whole:
+    memory grows with candidates plus training examples.
 
     Parameters
     ----------
-    kernel : name of a kernel, e.g. ``bleu.char`` (see `refless.kernels`)
+    kernel : name of a kernel, e.g. ``bleu.char`` (see `refless.kernels.names`)
     tau : similarity from which on a training example is a neighbor; or ``"auto"``: chosen by `fit`
-        among the training examples alone. ``tau_`` is the one that is used
+        among the training examples alone
     min_neighbors : a, the fewest neighbors that carry a prediction
     max_share : b, the largest share of the training examples that may be neighbors
     threads : None for as many as the process may use
     options : of the kernel, by name
 
+    Attributes
+    ----------
+    texts_, quality_ : the training examples, list of str and ndarray of shape (n_training,)
+    tau_ : the tau that is used
+
     Source: Ethayarajh & Sadigh (2020), equation 3; defaults from section 4.
+
+    Examples
+    --------
+    >>> from refless.models.neighbors import NeighborsRegressor
+    >>> texts = ["the food is good", "the food was good", "awful", "the service is slow"]
+    >>> model = NeighborsRegressor("rouge_l.plain", tau=0.6, min_neighbors=2)
+    >>> model.fit(texts, [5, 4, 1, 2]).predict(["the food is very good", "hello"])
+    array([4.5, nan])
     """
 
     def __init__(
@@ -66,7 +80,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
     ) -> "NeighborsRegressor":
         """Index the training examples, and choose tau if it is to be chosen.
 
-        ``progress`` is called with the number of examples tried, where tau is chosen.
+        ``progress`` is called with the number of examples estimated, where tau is chosen.
 
         Raises
         ------
@@ -74,10 +88,10 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        auto, most = self.tau == "auto", entry(self.kernel).highest
-        if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= most)):
+        auto, highest = self.tau == "auto", entry(self.kernel).highest
+        if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= highest)):
             raise SettingError(
-                f"tau is {self.tau}; values of {self.kernel} go up to {most:g}",
+                f"tau is {self.tau}; values of {self.kernel} go up to {highest:g}",
                 remedy="give a positive number that is no greater, or let it be chosen: auto",
             )
         if not (self.min_neighbors >= 1 and 0 <= self.max_share <= 1):
@@ -97,29 +111,18 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, texts: Sequence[str], progress: Progress | None = None) -> Array:
-        """Estimated quality, shape (len(texts),); NaN where the evidence does not suffice.
-
-        ``neighbors_`` is then the number of neighbors of each text.
-        """
-        check_is_fitted(self)
-        return self._predict(list(texts), None, progress)
+        """Estimated quality, shape (len(texts),); NaN where the evidence does not suffice."""
+        return self.predict_with_counts(texts, progress)[0]
 
     def leave_one_out(self, progress: Progress | None = None) -> Array:
         """Predict each training example from all the others (its own row left out); with
         ``tau="auto"``, tau was chosen among all of them."""
-        check_is_fitted(self)
-        return self._predict(self.texts_, np.arange(len(self.texts_)), progress)
+        return self.predict_with_counts(None, progress)[0]
 
-    def score(self, texts: Sequence[str], quality: Sequence[float] | Array) -> float:
-        """R squared over all candidates. Where the evidence does not suffice, the mean quality of
-        the training examples counts, so that predicting little gains nothing."""
-        from sklearn.metrics import r2_score
-
-        found = self.predict(texts)
-        return float(r2_score(quality, np.where(np.isnan(found), self.quality_.mean(), found)))
-
-    def nearest(self, texts: Sequence[str] | None = None, number: int = 5) -> tuple[Array, Array]:
-        """The most similar training examples of each candidate, whether neighbors or not.
+    def predict_with_counts(
+        self, texts: Sequence[str] | None, progress: Progress | None = None
+    ) -> tuple[Array, Array]:
+        """Estimated quality, and the number of neighbors that it is from.
 
         Parameters
         ----------
@@ -127,64 +130,113 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
         Returns
         -------
+        prediction : float64 (candidates,), NaN where the evidence does not suffice
+        counts : int64 (candidates,)
+        """
+        check_is_fitted(self)
+        candidates, exclude = self._candidates(texts)
+        prediction, counts = self._estimates(candidates, exclude, [self.tau_], progress)
+        return prediction[:, 0], counts[:, 0]
+
+    def score(self, texts: Sequence[str], quality: Sequence[float] | Array) -> float:
+        """R squared over all candidates. Where the evidence does not suffice, the mean quality of
+        the training examples counts, so that predicting little gains nothing."""
+        from sklearn.metrics import r2_score
+
+        prediction = self.predict(texts)
+        filled = np.where(np.isnan(prediction), self.quality_.mean(), prediction)
+        return float(r2_score(quality, filled))
+
+    def nearest(self, texts: Sequence[str] | None = None, number: int = 5) -> tuple[Array, Array]:
+        """The most similar training examples of each candidate, whether neighbors or not.
+
+        Parameters
+        ----------
+        texts : candidates; None for the training examples themselves, each left out in turn
+        number : how many of them
+
+        Returns
+        -------
         rows, similarity : shape (candidates, number), most similar first; rows of the training
             examples, -1 where there are fewer
         """
         check_is_fitted(self)
-        own = self.texts_ if texts is None else list(texts)
-        exclude = np.arange(len(own)) if texts is None else None
-        told = self.kernel, own, self.index_, number
-        return nearest(*told, exclude=exclude, threads=self.threads)
+        candidates, exclude = self._candidates(texts)
+        return nearest(
+            self.kernel, candidates, self.index_, number, exclude=exclude, threads=self.threads
+        )
 
-    def _predict(self, texts: list[str], exclude: Array | None, progress: Progress | None) -> Array:
+    def _candidates(self, texts: Sequence[str] | None) -> tuple[list[str], Array | None]:
+        """Candidates, and the training row that each leaves out."""
+        if texts is None:
+            return self.texts_, np.arange(len(self.texts_))
+        return list(texts), None
+
+    def _estimates(
+        self, candidates: list[str], exclude: Array | None, taus: Any, progress: Progress | None
+    ) -> tuple[Array, Array]:
+        """Predictions and numbers of neighbors at each tau, (candidates, taus)."""
+        counts, sums = neighbor_sums(
+            self.kernel,
+            candidates,
+            self.index_,
+            self.quality_,
+            taus,
+            exclude=exclude,
+            threads=self.threads,
+            progress=progress,
+        )
         training = len(self.texts_) - (exclude is not None)
-        told = self.kernel, texts, self.index_, self.quality_, [self.tau_]
-        how: Any = {"exclude": exclude, "threads": self.threads, "progress": progress}
-        counts, sums = (found[:, 0] for found in neighbor_sums(*told, **how))
-        self.neighbors_ = counts
-        means, evidence = means_of_sums(sums, counts), (self.min_neighbors, self.max_share)
-        return apply_thresholds(means, counts, training, *evidence)
+        means = means_of_sums(sums, counts)
+        return apply_thresholds(means, counts, training, self.min_neighbors, self.max_share), counts
 
     def _chosen_tau(self, progress: Progress | None) -> float:
         """The tau of the least squared error on the training examples, each left out in turn.
 
         Where the evidence does not suffice the mean quality counts as the prediction, so that a
-        tau gains nothing by predicting little. There are `TAUS` to choose from: the kernel's
-        values that pairs of training examples exceed with shares spread evenly, by ratio, from
-        that of a up to b. Of many examples `TRIED`, evenly spaced, are left out.
+        tau gains nothing by predicting little. Of many examples `AUTO_CANDIDATES`, evenly spaced,
+        are left out.
         """
-        # equal texts would be each other's neighbors, so they count once
-        group = text_ids(self.texts_)
-        texts = [self.texts_[row] for row in np.unique(group, return_index=True)[1]]
-        quality = np.bincount(group, self.quality_) / np.bincount(group)
-        n, few, most = len(texts), self.min_neighbors, self.max_share
-        index = self.index_
-        if n < len(self.texts_):
-            index = indexed(self.kernel, texts, **dict(self.options or {}))
-        some = _spaced(n, max(1, min(200, 4_000_000 // n)))
-        asked = [texts[row] for row in some]
-        values = kernel(self.kernel, asked, index, threads=self.threads)
-        values[np.arange(len(some)), some] = 0  # itself
-        shares = np.geomspace(min(few, n) / n, max(most, 1 / n), TAUS)
-        taus = np.unique(np.quantile(values, np.clip(1 - shares, 0, 1), method="higher"))
-        taus = taus[taus > 0]
-        rows = _spaced(n, TRIED)
-        told = self.kernel, [texts[row] for row in rows], index, quality, taus
-        how: Any = {"exclude": rows, "threads": self.threads, "progress": progress}
-        counts, sums = neighbor_sums(*told, **how)
-        found = apply_thresholds(means_of_sums(sums, counts), counts, n - 1, few, most)
-        others = (quality.sum() - quality[rows]) / max(n - 1, 1)
-        predicted = np.where(np.isnan(found), others[:, None], found)
-        errors = np.mean((predicted - quality[rows, None]) ** 2, axis=0)
-        errors[np.isnan(found).all(axis=0)] = np.inf
+        distinct = self._with_distinct_texts()
+        texts, quality, n = distinct.texts_, distinct.quality_, len(distinct.texts_)
+        taus, rows = distinct._tau_grid(), _spaced(n, AUTO_CANDIDATES)
+        estimates, _ = distinct._estimates([texts[row] for row in rows], rows, taus, progress)
+        mean_of_others = (quality.sum() - quality[rows]) / max(n - 1, 1)
+        filled = np.where(np.isnan(estimates), mean_of_others[:, None], estimates)
+        errors = np.mean((filled - quality[rows, None]) ** 2, axis=0)
+        errors[np.isnan(estimates).all(axis=0)] = np.inf
         if not np.isfinite(errors).any():
             raise SettingError(
-                f"no tau gives any of the {n} training texts {few} neighbors, and no more than"
-                f" {most:g} of them",
+                f"no tau gives any of the {n} training texts {self.min_neighbors} neighbors, and no"
+                f" more than {self.max_share:g} of them",
                 remedy="rate more texts; or ask for fewer neighbors (--min-neighbors), and let more"
                 " of the texts be neighbors (--max-share)",
             )
         return float(taus[np.argmin(errors)])
+
+    def _with_distinct_texts(self) -> "NeighborsRegressor":
+        """Each text once, with its mean quality: equal texts would be each other's neighbors."""
+        text_id = text_ids(self.texts_)
+        first = np.unique(text_id, return_index=True)[1]
+        if len(first) == len(self.texts_):
+            return self
+        distinct = clone(self)
+        distinct.texts_ = [self.texts_[row] for row in first]
+        distinct.quality_ = np.bincount(text_id, self.quality_) / np.bincount(text_id)
+        distinct.index_ = indexed(self.kernel, distinct.texts_, **dict(self.options or {}))
+        return distinct
+
+    def _tau_grid(self) -> Array:
+        """`AUTO_TAUS` values of the kernel, ascending: those that pairs of training examples exceed
+        with shares spread evenly, by ratio, from that of a up to b."""
+        n = len(self.texts_)
+        rows = _spaced(n, max(1, min(200, 4_000_000 // n)))
+        candidates = [self.texts_[row] for row in rows]
+        values = kernel(self.kernel, candidates, self.index_, threads=self.threads)
+        values[np.arange(len(rows)), rows] = 0  # itself
+        shares = np.geomspace(min(self.min_neighbors, n) / n, max(self.max_share, 1 / n), AUTO_TAUS)
+        taus = np.unique(np.quantile(values, np.clip(1 - shares, 0, 1), method="higher"))
+        return taus[taus > 0]
 
 
 def _spaced(n: int, most: int) -> Array:

@@ -9,7 +9,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -56,12 +55,6 @@ class Estimate:
             return Estimate(value)
         n = min(len(self.draws), len(other.draws))
         return Estimate.of(value, self.draws[:n] - other.draws[:n])
-
-    def columns(self, name: str) -> dict[str, Any]:
-        """As the columns ``name``, ``name_low``, ``name_high`` and, where draws are kept,
-        ``name_draws`` (by `packed`) of a table."""
-        found = {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
-        return found if self.draws is None else {**found, f"{name}_draws": packed(self.draws)}
 
 
 def packed(draws: Array) -> str:

@@ -1,10 +1,10 @@
-"""How well single annotators say what all of them say, or what the others say: the human rows.
+"""How well single annotators agree with the mean of all of them, or of the others: the human rows.
 
 Stage: cell. In: individual ratings and the quality of each candidate. Out: means over annotators,
 and the best one, with intervals; whether covered candidates are easier for annotators.
 
-Other annotators could have been asked, and other texts shown, so every interval draws both; it is
-wide rather than narrow (Owen 2007, "The pigeonhole bootstrap").
+Other annotators and other candidates would have given other numbers, so every interval resamples
+both; it is wide rather than narrow (Owen 2007, "The pigeonhole bootstrap").
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from refless.statistics.correlation import spearman, weighted_spearman
 Array = np.ndarray
 
 
-class Humans(NamedTuple):
+class AnnotatorScores(NamedTuple):
     """Each annotator against the ground truth, averaged, and the best one."""
 
     average_mse: Estimate
@@ -37,33 +37,45 @@ class CoveredErrors(NamedTuple):
     p_value: float
 
 
-def draw_people(number: int, draws: int, seed: int) -> Array:
+def annotator_weights(number: int, draws: int, seed: int) -> Array:
     """How often each draw has each annotator, shape (annotators, draws)."""
     generator, equal = np.random.default_rng([seed, 2]), np.full(number, 1 / number)
     return np.asarray(generator.multinomial(number, equal, draws).T)
 
 
-def mean_of_drawn(values: Array, drawn: Array) -> Array:
+def mean_over_annotators(values: Array, weights: Array) -> Array:
     """Of each draw, the mean over its annotators with a value, shape (draws,); NaN without any.
-    ``values`` and ``drawn`` (`draw_people`) have shape (annotators, draws)."""
-    total, number = np.nan_to_num(values) * drawn, ~np.isnan(values) * drawn
+    ``values`` and ``weights`` (`annotator_weights`) have shape (annotators, draws).
+
+    >>> mean_over_annotators(np.array([[1.0], [4.0], [np.nan]]), np.array([[2], [1], [0]]))
+    array([2.])
+    """
+    total, number = np.nan_to_num(values) * weights, ~np.isnan(values) * weights
     with np.errstate(invalid="ignore"):
         return np.asarray(total.sum(axis=0) / number.sum(axis=0))
 
 
 def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
     """Of each rating, the mean of the other annotators' ratings of its candidate, shape (ratings,);
-    NaN where nobody else rated it. To twelve digits, so that equal means are equal numbers."""
-    _, person = np.unique(rater, return_inverse=True)
-    _, own = np.unique(candidate * (len(rater) + 1) + person, return_inverse=True)
-    total, number = (np.bincount(candidate, weights) for weights in (rating, None))
-    mine, mine_number = (np.bincount(own, weights) for weights in (rating, None))
-    rest = number[candidate] - mine_number[own]
-    sums = total[candidate] - mine[own]
-    return np.where(rest > 0, np.round(sums / np.maximum(rest, 1), 12), np.nan)
+    NaN where nobody else rated it. To twelve digits, so that equal means are equal numbers.
+
+    >>> others_mean(np.array([0, 0, 1]), np.array(["a", "b", "a"]), np.array([0.2, 0.6, 1.0]))
+    array([0.6, 0.2, nan])
+    """
+    _, annotator = np.unique(rater, return_inverse=True)
+    # an annotator may rate a candidate twice
+    _, pair = np.unique(candidate * (len(rater) + 1) + annotator, return_inverse=True)
+    total, number = np.bincount(candidate, rating), np.bincount(candidate)
+    own_total, own_number = np.bincount(pair, rating), np.bincount(pair)
+    other_number = number[candidate] - own_number[pair]
+    other_total = total[candidate] - own_total[pair]
+    means = np.round(other_total / np.maximum(other_number, 1), 12)
+    return np.where(other_number > 0, means, np.nan)
 
 
-def _mse(candidate: Array, rater: Array, error: Array, n: int) -> Callable[[Array], Array]:
+def _annotator_means(
+    candidate: Array, rater: Array, error: Array, n: int
+) -> Callable[[Array], Array]:
     """From weights (draws, n) of candidates, each with all its ratings, to the mean of each
     annotator's errors (annotators, draws); NaN where none is left."""
     from scipy.sparse import csr_array
@@ -74,12 +86,12 @@ def _mse(candidate: Array, rater: Array, error: Array, n: int) -> Callable[[Arra
         for values in (error, np.ones(len(error)))
     )
 
-    def each(weights: Array) -> Array:
-        times = np.asarray(weights, np.float64).T
+    def means(weights: Array) -> Array:
+        columns = np.asarray(weights, np.float64).T
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((total @ times) / (number @ times))
+            return np.asarray((total @ columns) / (number @ columns))
 
-    return each
+    return means
 
 
 def human_rows(
@@ -93,8 +105,9 @@ def human_rows(
     units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
-) -> Humans:
-    """The mean over annotators of MSE and Spearman, each on what this annotator saw; the best one.
+) -> AnnotatorScores:
+    """MSE and Spearman's rho of each annotator on the candidates that this annotator rated: the
+    mean over annotators, and the best one.
 
     An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, unless none
     has one; whose candidates a draw misses takes no part in it. NaN where there is no rating.
@@ -111,36 +124,50 @@ def human_rows(
     units, draws, seed : of the bootstrap over candidates, as in `evaluate`, and over annotators
 
     Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
+
+    Examples
+    --------
+    >>> candidate, rater = np.array([0, 1, 2, 0, 1, 2]), np.array(["a", "a", "a", "b", "b", "b"])
+    >>> rating, truth = np.array([0, 0.5, 1, 0, 1, 0.5]), np.array([0, 0.75, 0.75])
+    >>> scores = human_rows(candidate, rater, rating, truth, draws=10)
+    >>> round(scores.average_mse.value, 4), round(scores.best_spearman.value, 4)
+    (0.0417, 0.866)
     """
-    given = rating if estimate is None else estimate[candidate]
+    measured = rating if estimate is None else estimate[candidate]
     target = others_mean(candidate, rater, rating) if others else truth[candidate]
-    kept = ~np.isnan(target) & ~np.isnan(given)
-    candidate, rater, given, target = (one[kept] for one in (candidate, rater, given, target))
-    owns = [np.flatnonzero(rater == name) for name in np.unique(rater)]
-    if not owns:
-        return Humans(*[Estimate(float("nan"))] * 4)
-    rho = np.array([spearman(given[own], target[own])[0] for own in owns])
-    ranked = np.flatnonzero(~np.isnan(rho))
-    rho = np.nan_to_num(rho) if len(ranked) else rho
-    mse = _mse(candidate, rater, (given - target) ** 2, len(truth))
+    kept = ~np.isnan(target) & ~np.isnan(measured)
+    candidate, rater = candidate[kept], rater[kept]
+    measured, target = measured[kept], target[kept]
+    rows_of = [np.flatnonzero(rater == name) for name in np.unique(rater)]
+    if not rows_of:
+        return AnnotatorScores(*[Estimate(float("nan"))] * 4)
+    mse_of = _annotator_means(candidate, rater, (measured - target) ** 2, len(truth))
+    mse = mse_of(np.ones((1, len(truth))))[:, 0]
+    rho = np.array([spearman(measured[rows], target[rows])[0] for rows in rows_of])
+    ranking = np.flatnonzero(~np.isnan(rho))
+    rho = np.nan_to_num(rho) if len(ranking) else rho
 
     def measures(weights: Array) -> Array:
+        """MSE and rho of each annotator, (2, annotators, draws)."""
         rhos = np.repeat(rho[:, None], len(weights), axis=1)
-        across = np.ascontiguousarray(weights.T)  # an annotator saw a few candidates
-        for i in ranked:
-            own = owns[i]
-            rhos[i] = weighted_spearman(given[own], target[own], across[candidate[own]].T)
-        return np.stack([mse(weights), rhos])
+        by_candidate = np.ascontiguousarray(weights.T)  # an annotator rated a few candidates
+        for i in ranking:
+            rows = rows_of[i]
+            weights_of_rows = by_candidate[candidate[rows]].T
+            rhos[i] = weighted_spearman(measured[rows], target[rows], weights_of_rows)
+        return np.stack([mse_of(weights), rhos])
 
-    of = len(truth) if units is None else units
-    drawn = bootstrap(measures, draw_blocks(of, draws, seed))
-    people = draw_people(len(owns), draws, seed)
-    each = [mse(np.ones((1, len(truth))))[:, 0], rho]
-    means, best = [], []
-    for values, own, pick in zip(each, drawn, (np.fmin.reduce, np.fmax.reduce), strict=True):
-        means.append(Estimate.of(values.mean(), mean_of_drawn(own, people)))
-        best.append(Estimate.of(pick(values), pick(np.where(people > 0, own, np.nan), axis=0)))
-    return Humans(*means, *best)
+    blocks = draw_blocks(len(truth) if units is None else units, draws, seed)
+    mse_draws, rho_draws = bootstrap(measures, blocks)
+    times = annotator_weights(len(rows_of), draws, seed)
+    best_mse_draws = np.fmin.reduce(np.where(times > 0, mse_draws, np.nan))
+    best_rho_draws = np.fmax.reduce(np.where(times > 0, rho_draws, np.nan))
+    return AnnotatorScores(
+        average_mse=Estimate.of(mse.mean(), mean_over_annotators(mse_draws, times)),
+        average_spearman=Estimate.of(rho.mean(), mean_over_annotators(rho_draws, times)),
+        best_mse=Estimate.of(np.fmin.reduce(mse), best_mse_draws),
+        best_spearman=Estimate.of(np.fmax.reduce(rho), best_rho_draws),
+    )
 
 
 def covered_errors(
@@ -162,25 +189,26 @@ def covered_errors(
     Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; their test is not named.
     """
     n = len(truth)
-    each = _mse(candidate, rater, (rating - truth[candidate]) ** 2, n)
+    mse_of = _annotator_means(candidate, rater, (rating - truth[candidate]) ** 2, n)
 
     def mean(weights: Array) -> Array:
-        return mean_of_drawn(each(weights), np.ones(1))
+        return mean_over_annotators(mse_of(weights), np.ones(1))
 
-    overall, chosen = mean(np.stack([np.ones(n), covered]))
-    drawn = draw_blocks(n if units is None else units, draws, seed)
-    mse = bootstrap(lambda w: np.stack([each(w), each(w * covered)]), drawn)
-    people = draw_people(mse.shape[1], draws, seed)
-    all_draws, covered_draws = (mean_of_drawn(own, people) for own in mse)
-    gap = chosen - overall
-    others = bootstrap(mean, _subsets(n, int(covered.sum()), draws, seed)) - overall
+    overall, of_covered = mean(np.stack([np.ones(n), covered]))
+    blocks = draw_blocks(n if units is None else units, draws, seed)
+    mse = bootstrap(lambda w: np.stack([mse_of(w), mse_of(w * covered)]), blocks)
+    times = annotator_weights(mse.shape[1], draws, seed)
+    overall_draws, covered_draws = (mean_over_annotators(values, times) for values in mse)
+    relative_draws = (covered_draws - overall_draws) / overall_draws
+    gap = of_covered - overall
+    random_gaps = bootstrap(mean, _subsets(n, int(covered.sum()), draws, seed)) - overall
     # a hair, so that subsets that differ by rounding noise count as equal
-    extreme = int((np.abs(others) >= abs(gap) - 1e-12).sum())
+    as_far = int((np.abs(random_gaps) >= abs(gap) - 1e-12).sum())
     return CoveredErrors(
-        Estimate.of(overall, all_draws),
-        Estimate.of(chosen, covered_draws),
-        Estimate.of(gap / overall if overall else np.nan, (covered_draws - all_draws) / all_draws),
-        float("nan") if np.isnan(gap) else (1 + extreme) / (1 + draws),
+        overall=Estimate.of(overall, overall_draws),
+        covered=Estimate.of(of_covered, covered_draws),
+        relative=Estimate.of(gap / overall if overall else np.nan, relative_draws),
+        p_value=float("nan") if np.isnan(gap) else (1 + as_far) / (1 + draws),
     )
 
 

@@ -23,7 +23,6 @@ from refless.experiments.bleu_neighbors.neighbors import (
 from refless.experiments.bleu_neighbors.table1 import Styles, of_our_tasks
 from refless.experiments.published import read_published
 from refless.models.neighbor_means import apply_thresholds
-from refless.statistics import human_rows
 from refless.statistics.correlation import spearman
 from refless.store import sealed
 
@@ -48,10 +47,10 @@ def threshold_curves(
     """Columns dataset, threshold (``a`` or ``b``), value, spearman, coverage, of the tasks with
     this kernel: one threshold moves and the other stays (figures 2 and 3)."""
     points = [("a", float(x), x, b) for x in A_VALUES] + [("b", x, a, x) for x in B_VALUES]
-    there = {dataset: data for dataset, data in tasks.items() if kernel in data.files}
+    predicted = {dataset: data for dataset, data in tasks.items() if kernel in data.files}
     rows = []
-    for (dataset, data), (threshold, value, *limits) in product(there.items(), points):
-        estimate = predictions(data.files[kernel].content, len(data.id) - 1, *limits)
+    for (dataset, data), (threshold, value, at_a, at_b) in product(predicted.items(), points):
+        estimate = predictions(data.files[kernel].content, len(data.id) - 1, at_a, at_b)
         rows.append((dataset, threshold, value, *_point(estimate, data.quality)))
     return pd.DataFrame(rows, columns=["dataset", "threshold", "value", "spearman", "coverage"])
 
@@ -66,13 +65,13 @@ def data_size_curve(
     for size in sizes:
         generator = np.random.default_rng([seed, size])
         for subset in range(SUBSETS if size < n else 1):
-            chosen = np.sort(generator.choice(n, size, replace=False))
-            part = matrix[np.ix_(chosen, chosen)]
+            sample = np.sort(generator.choice(n, size, replace=False))
+            part = matrix[np.ix_(sample, sample)]
             means, counts = leave_one_out_means(
-                part, quality[chosen], tau, in_order=n > LARGE_DATASET
+                part, quality[sample], tau, in_order=n > LARGE_DATASET
             )
             estimate = apply_thresholds(means, counts, size - 1, a, b)
-            rows.append((size, subset, *_point(estimate, quality[chosen])))
+            rows.append((size, subset, *_point(estimate, quality[sample])))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -83,9 +82,9 @@ def write_data_size_curve(
     are ``tau``, ``a``, ``b`` and ``seed``."""
     quality = rated_texts(dataset)["quality"].to_numpy(np.float64)
     matrix, n = read_kernel(kernels, dataset), len(quality)
-    sizes = range(STEP, n, STEP) if n <= LARGE_DATASET else LARGE_SIZES
-    asked = [*(size for size in sizes if settings["a"] < size < n), n]
-    sealed.write(path, data_size_curve(matrix, quality, asked, **settings))
+    grid = range(STEP, n, STEP) if n <= LARGE_DATASET else LARGE_SIZES
+    sizes = [*(size for size in grid if settings["a"] < size < n), n]
+    sealed.write(path, data_size_curve(matrix, quality, sizes, **settings))
 
 
 def read_data_sizes(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -104,22 +103,22 @@ def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float,
     rho = {}
     for dataset, data in tasks.items():
         if data.annotated:
-            others, every = (
-                human_rows(*data.panel, others=others, draws=1).average_spearman.value
+            against_others, against_all = (
+                data.panel.human_rows(others=others, draws=1).average_spearman.value
                 for others in (True, False)
             )
-            rho[dataset] = others, every
+            rho[dataset] = against_others, against_all
     return rho
 
 
 def published_points(path: str | Path, styles: Styles) -> dict[str, dict[str, float]]:
     """Spearman's rho and coverage -> data set -> what table 1 of the paper, a file, has of BLEU."""
     printed = of_our_tasks(read_published(path), styles)
-    own = printed[printed["model"] == "bleu"]
+    bleu = printed[printed["model"] == "bleu"]
     return {
         name: {
             dataset: float(value)
-            for dataset, value in zip(own["dataset"], own[name], strict=True)
+            for dataset, value in zip(bleu["dataset"], bleu[name], strict=True)
             if value
         }
         for name in ("spearman", "coverage")

@@ -10,9 +10,10 @@ import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import predictions
 from refless.experiments.bleu_neighbors.table1 import TableRows, cells
-from refless.experiments.published import measure_columns, merge_published
+from refless.experiments.published import merge_published
 from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
+from refless.statistics.measure import measure_columns
 from refless.store import sealed
 
 Array = np.ndarray
@@ -30,10 +31,10 @@ MIN_NEIGHBORS, MAX_SHARE = 5, 1.0
 TOP = 3  # of the scale of the scores
 
 MODEL, LENGTH = "bleu_neighbors", "length"
-_KEYS = ["model", "train_topic"]
+TABLE3_KEYS = ["model", "train_topic"]
 ESSAY_COLUMNS = ["set", "part", "score1", "score2"]
 """What the table of texts must have besides."""
-_COLUMNS = [*_KEYS, "id", "quality", "mean", "neighbors", "training"]
+_COLUMNS = [*TABLE3_KEYS, "id", "quality", "mean", "neighbors", "training"]
 
 
 def number_of_sentences(text: str) -> int:
@@ -51,20 +52,21 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
     """Mean and number of each test essay's neighbors in each training set: `_COLUMNS`. The rows of
     `LENGTH`, without a training set, have an essay's number of characters as ``mean``. Source:
     Ethayarajh & Sadigh (2020), sections 4 and 5.6."""
-    own = texts[texts["text"].map(number_of_sentences).between(_FEWEST, _MOST)]
-    test = own[(own["part"] == "test") & (own["set"] == TEST_SET)]
-    train = own[(own["part"] == "train") & (own["set"] != TEST_SET)]
-    both = test["text"].tolist(), train["text"].tolist()
-    matrix = kernel(KERNEL, *both, threads=threads, dtype=np.float32)
+    essays = texts[texts["text"].map(number_of_sentences).between(_FEWEST, _MOST)]
+    test = essays[(essays["part"] == "test") & (essays["set"] == TEST_SET)]
+    train = essays[(essays["part"] == "train") & (essays["set"] != TEST_SET)]
+    candidates, training_texts = test["text"].tolist(), train["text"].tolist()
+    matrix = kernel(KERNEL, candidates, training_texts, threads=threads, dtype=np.float32)
     quality, sets = training_quality(train), train["set"].to_numpy()
     topics = {str(number): sets == number for number in np.unique(sets)}
     parts = []
     for topic, inside in {**topics, LEFT_OUT: np.ones(len(sets), bool)}.items():
         means, counts = neighbor_means(matrix[:, inside], quality[inside], TAU)
-        found = test.assign(model=MODEL, train_topic=topic, mean=means, neighbors=counts)
-        parts.append(found.assign(training=int(inside.sum())))
-    found = test.assign(model=LENGTH, train_topic="", neighbors=0, training=0)
-    parts.append(found.assign(mean=test["text"].str.len().astype(float)))
+        estimates = test.assign(model=MODEL, train_topic=topic, mean=means, neighbors=counts)
+        parts.append(estimates.assign(training=int(inside.sum())))
+    lengths = test["text"].str.len().astype(float)
+    by_length = test.assign(model=LENGTH, train_topic="", mean=lengths, neighbors=0, training=0)
+    parts.append(by_length)
     return pd.concat(parts, ignore_index=True)[_COLUMNS]
 
 
@@ -72,20 +74,20 @@ def table3(
     file: sealed.Sealed | None, published: pd.DataFrame, draws: int, seed: int
 ) -> pd.DataFrame:
     """A row a training set, the rows that the paper quotes, and the rho of length alone, from the
-    sealed `essay_estimates`, if there are any; test essays are what the bootstrap draws."""
+    sealed `essay_estimates`, if there are any; the bootstrap resamples test essays."""
     rows: TableRows = []
-    parts = {} if file is None else dict(iter(file.content.groupby(_KEYS)))
-    for model, topic in [*published[_KEYS].itertuples(index=False), (LENGTH, "")]:
+    parts = {} if file is None else dict(iter(file.content.groupby(TABLE3_KEYS)))
+    for model, topic in [*published[TABLE3_KEYS].itertuples(index=False), (LENGTH, "")]:
         reason = "" if model in (MODEL, LENGTH) else "quoted"
         row = {"model": model, "train_topic": topic, "reason": reason}
         rows.append(row)
-        own = parts.get((model, topic))
-        if file is not None and own is not None:
-            estimate = own["mean"].to_numpy(np.float64)
+        part = parts.get((model, topic))
+        if file is not None and part is not None:
+            estimate = part["mean"].to_numpy(np.float64)
             if model == MODEL:
-                estimate = predictions(own, own["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
-            row |= cells(estimate, own["quality"].to_numpy(np.float64), draws, seed)
+                estimate = predictions(part, part["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
+            row |= cells(estimate, part["quality"].to_numpy(np.float64), draws, seed)
             row["provenance"] = file.metadata["provenance"]
-    columns = [*_KEYS, *measure_columns("spearman", "coverage")]
+    columns = [*TABLE3_KEYS, *measure_columns("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "provenance", "reason"]
-    return merge_published(rows, published, _KEYS, columns)
+    return merge_published(rows, published, TABLE3_KEYS, columns)

@@ -1,4 +1,4 @@
-"""What the neighbors of each text of a data set say.
+"""The neighbors of each text of a data set, and the predictions from them.
 
 Stage: prediction. In: texts, and the kernel of all with all. Out: of each rated text the mean
 quality of its neighbors, leave-one-out.
@@ -7,7 +7,7 @@ quality of its neighbors, leave-one-out.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,12 @@ from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.models.neighbor_means import apply_thresholds, means_of_sums, neighbor_means
-from refless.statistics import context_units
+from refless.statistics import context_units, human_rows
+from refless.statistics.humans import AnnotatorScores
 from refless.store import sealed
 
 Array = np.ndarray
 
-_EMPTY = np.zeros(0)
 NEIGHBOR_COLUMNS = ["id", "quality", "mean", "neighbors"]
 LARGE_DATASET = 1000
 """Texts beyond which a data set is large, see `leave_one_out_means`."""
@@ -40,10 +40,10 @@ def leave_one_out_means(
     estimates that tie hang on it."""
     if not in_order:
         return neighbor_means(matrix, quality, tau, leave_one_out=True)
-    near = matrix >= matrix.dtype.type(tau)
-    np.fill_diagonal(near, False)
-    sums = np.array([np.cumsum(np.append(0.0, quality[row]))[-1] for row in near])
-    counts = near.sum(axis=1)
+    neighbors = matrix >= matrix.dtype.type(tau)
+    np.fill_diagonal(neighbors, False)
+    sums = np.array([np.cumsum(np.append(0.0, quality[row]))[-1] for row in neighbors])
+    counts = neighbors.sum(axis=1)
     return means_of_sums(sums, counts), counts
 
 
@@ -61,12 +61,39 @@ def write_neighbors(
     quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > LARGE_DATASET
     means, counts = leave_one_out_means(matrix, quality, tau, in_order=in_order)
     table = rated.assign(mean=means, neighbors=counts)[NEIGHBOR_COLUMNS]
-    sealed.write(path, table, {"substitute_encoder": is_stand_in(name, options)})
+    sealed.write(path, table, {"substitute_encoder": is_substitute_encoder(name, options)})
 
 
-def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
+def is_substitute_encoder(name: str, options: Mapping[str, Any]) -> bool:
     """Whether a kernel is BERTScore in another form than the paper's."""
     return name.startswith("bertscore.") and (name != "bertscore.roberta-large" or bool(options))
+
+
+class RatingPanel(NamedTuple):
+    """The single ratings of a data set, and the quality of its texts.
+
+    text, rater, rating : of each single rating the number of its text (0 to n - 1), the annotator,
+        and the rating from 0 to 1, shape (ratings,) each
+    quality : of the texts, shape (n,)
+    """
+
+    text: Array
+    rater: Array
+    rating: Array
+    quality: Array
+
+    def human_rows(self, **options: Any) -> AnnotatorScores:
+        """See `refless.statistics.human_rows`."""
+        return human_rows(self.text, self.rater, self.rating, self.quality, **options)
+
+    @property
+    def rated_by_several(self) -> Array:
+        """Whether a text has two annotators or more, bool (n,)."""
+        pairs = np.unique(np.array([self.text, pd.factorize(self.rater)[0]]), axis=1)
+        return np.bincount(pairs[0], minlength=len(self.quality)) > 1
+
+
+_NO_RATINGS = RatingPanel(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -74,16 +101,15 @@ class Predicted:
     """A data set with its predictions; of one that is not there, nothing.
 
     id : of the rated texts
-    panel : of each single rating the number of its text (0 to n - 1), the annotator, and the
-        rating from 0 to 1, shape (ratings,) each; the quality of the texts, shape (n,)
-    units : what a bootstrap draws whole, see `context_units`
-    source : of the ratings, ``computed`` or ``shipped``
+    panel : their ratings
+    units : what a bootstrap resamples whole, see `context_units`
+    provenance : of the ratings, ``computed`` or ``shipped``
     files : by kernel, `NEIGHBOR_COLUMNS` of each rated text
     estimates : by kernel, the predictions under the thresholds, NaN where undefined
     """
 
     id: Sequence[str] = ()
-    panel: tuple[Array, Array, Array, Array] = (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
+    panel: RatingPanel = _NO_RATINGS
     units: Array | None = None
     provenance: str = ""
     files: Mapping[str, sealed.Sealed] = field(default_factory=dict)
@@ -92,14 +118,14 @@ class Predicted:
     @property
     def quality(self) -> Array:
         """Of the texts, shape (n,)."""
-        return self.panel[3]
+        return self.panel.quality
 
     @property
     def annotated(self) -> bool:
         """Whether there are single ratings."""
-        return len(self.panel[0]) > 0
+        return len(self.panel.text) > 0
 
-    def shown(self, kernel: str) -> dict[str, Any]:
+    def kernel_cells(self, kernel: str) -> dict[str, Any]:
         """A kernel's columns ``provenance`` and ``substitute_encoder`` in tables."""
         metadata = self.files[kernel].metadata
         return {
@@ -109,7 +135,7 @@ class Predicted:
 
 
 def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
-    """The predictions from ``mean`` and ``neighbors``, see `apply_thresholds`."""
+    """The predictions from ``mean`` and ``neighbors`` under a and b, see `apply_thresholds`."""
     means, counts = table["mean"].to_numpy(np.float64), table["neighbors"].to_numpy(np.int64)
     return apply_thresholds(means, counts, training, a, b)
 
@@ -136,22 +162,30 @@ def read_predicted(
     """Task -> its predictions under the thresholds a and b; ``folders`` are those of the ratings
     that are there, ``paths`` ``<dataset>/<kernel>.csv`` by `write_neighbors`. Raises as
     `read_neighbors`."""
-    found, own = {}, [(path.parent.name, path) for path in map(Path, paths)]
+    predicted = {}
+    files = [Path(path) for path in paths]
     for dataset in map(read_task, folders):
-        rated = rated_texts(dataset)
+        rated, ratings = rated_texts(dataset), dataset.ratings
         id, quality = rated["id"].tolist(), rated["quality"].to_numpy(np.float64)
-        text = pd.Index(id).get_indexer(dataset.ratings["id"])
-        rater, rating = (
-            dataset.ratings["rater"].to_numpy(),
-            dataset.ratings["rating"].to_numpy(float),
+        neighbors = {
+            path.stem: read_neighbors(path, id, quality)
+            for path in files
+            if path.parent.name == dataset.name
+        }
+        predicted[dataset.name] = Predicted(
+            id=id,
+            panel=RatingPanel(
+                text=pd.Index(id).get_indexer(ratings["id"]),
+                rater=ratings["rater"].to_numpy(),
+                rating=ratings["rating"].to_numpy(float),
+                quality=quality,
+            ),
+            units=context_units(dataset.contexts),
+            provenance=dataset.metadata["provenance"],
+            files=neighbors,
+            estimates={
+                kernel: predictions(file.content, len(id) - 1, a, b)
+                for kernel, file in neighbors.items()
+            },
         )
-        files = {p.stem: read_neighbors(p, id, quality) for name, p in own if name == dataset.name}
-        found[dataset.name] = Predicted(
-            id,
-            (text, rater, rating, quality),
-            context_units(dataset.contexts),
-            dataset.metadata["provenance"],
-            files,
-            {kernel: predictions(of.content, len(id) - 1, a, b) for kernel, of in files.items()},
-        )
-    return found
+    return predicted

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import Predicted
-from refless.experiments.published import measure_columns, merge_published
-from refless.statistics import Estimate, covered_errors, evaluate, human_rows
+from refless.experiments.published import merge_published
+from refless.statistics import Estimate, covered_errors, evaluate
 from refless.statistics.bootstrap import training_factor
+from refless.statistics.measure import Measure, measure_cells, measure_columns
 
 Array = np.ndarray
 TableRows = list[dict[str, Any]]
@@ -26,8 +27,8 @@ Models = Mapping[str, Sequence[str]]
 BEST, AVERAGE = "human_best", "human_average"
 ALL, OTHERS = "all", "others"
 """What a text's quality is: the mean of all labels, or, of each annotator, that of the others'."""
-_KEYS = ["dataset", "model", "kernel", "ground_truth"]
-_SECTION_KEYS = ["dataset", "model", "kernel"]
+TABLE1_KEYS = ["dataset", "model", "kernel", "ground_truth"]
+SECTION53_KEYS = ["dataset", "model", "kernel"]
 LAST = [
     "p",
     "p_below_0.01",
@@ -37,11 +38,6 @@ LAST = [
     "provenance",
     "reason",
 ]
-
-
-def columns_of(**found: Estimate) -> dict[str, Any]:
-    """The columns of estimates, by name."""
-    return {key: value for name, one in found.items() for key, value in one.columns(name).items()}
 
 
 def cells(
@@ -55,10 +51,10 @@ def cells(
     """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`.
     ``training`` is from how many examples each estimate was learned; None: it is held fixed."""
     share = training / len(quality) if training else None
-    found = evaluate(estimate, quality, draws, seed, units, share)
-    row = columns_of(mse=found.mse, spearman=found.spearman, coverage=found.coverage)
-    row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01), "n": found.n}
-    return {**row, "reason": "" if found.coverage.value else "no_neighbors"}
+    scores = evaluate(estimate, quality, draws, seed, units, share)
+    row = measure_cells(mse=scores.mse, spearman=scores.spearman, coverage=scores.coverage)
+    row |= {"p": scores.p_value, "p_below_0.01": int(scores.p_value < 0.01), "n": scores.n}
+    return {**row, "reason": "" if scores.coverage.value else "no_neighbors"}
 
 
 def of_our_tasks(published: pd.DataFrame, styles: Styles) -> pd.DataFrame:
@@ -86,22 +82,26 @@ def table1(
     draws: int,
     seed: int,
 ) -> pd.DataFrame:
-    """The rows of every data set.
+    """Table 1: the annotators and every kernel of every model on each data set, beside the paper's.
 
-    tasks : those that are there; the others get rows without numbers
+    styles : data set -> how it is shown, see `Styles`
+    tasks : data set -> its predictions; a data set without any gets rows without numbers
+    models : model -> its kernels, the published one first
     published : by `refless.experiments.published.read_published`
     draws, seed : of the bootstrap
+    Returns a row a (dataset, model, kernel, ground_truth): mse, spearman and coverage, each with
+        its interval and the published value, p, n, provenance, and a reason for missing numbers
     """
     rows: TableRows = []
     for dataset, style in styles.items():
         data = tasks.get(dataset, Predicted())
-        own = annotator_rows(data, draws, seed) + model_rows(data, models, draws, seed)
-        # elsewhere the best annotator is one who rated very little
-        kept = [row for row in own if style["published"] or row["model"] != BEST]
-        rows += [{"dataset": dataset, "kernel": "", **row} for row in kept]
-    columns = [*_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST]
-    columns += ["mse_draws", "spearman_draws"]
-    return merge_published(rows, _of_our_kernels(published, styles, models), _KEYS, columns)
+        for row in annotator_rows(data, draws, seed) + model_rows(data, models, draws, seed):
+            # of other data sets the best annotator is one who rated very little
+            if style["published"] or row["model"] != BEST:
+                rows.append({"dataset": dataset, "kernel": "", **row})
+    columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST]
+    columns += [Measure("mse").draws, Measure("spearman").draws]
+    return merge_published(rows, _of_our_kernels(published, styles, models), TABLE1_KEYS, columns)
 
 
 def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
@@ -110,33 +110,25 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
     if not data.annotated:
         reason = "no_annotators" if data.id else ""
         return [{"model": name, "ground_truth": ALL, "reason": reason} for name in (BEST, AVERAGE)]
-    of_all, of_others = (
-        human_rows(*data.panel, others=others, units=data.units, draws=draws, seed=seed)
-        for others in (False, True)
-    )
-    common = {**columns_of(coverage=Estimate(1.0, 1.0, 1.0)), "provenance": data.provenance}
-    several = int(rated_by_several(data).sum())
+    bootstrap = {"units": data.units, "draws": draws, "seed": seed}
+    of_all = data.panel.human_rows(**bootstrap)
+    of_others = data.panel.human_rows(others=True, **bootstrap)
+    n, rated_by_several = len(data.quality), int(data.panel.rated_by_several.sum())
     return [
         {
             "model": model,
             "ground_truth": ground_truth,
-            **columns_of(mse=mse, spearman=rho),
-            **common,
-            "n": n,
+            **measure_cells(mse=mse, spearman=rho, coverage=Estimate(1.0, 1.0, 1.0)),
+            "provenance": data.provenance,
+            "n": texts,
         }
-        for model, ground_truth, mse, rho, n in (
-            (BEST, ALL, of_all.best_mse, of_all.best_spearman, len(data.quality)),
-            (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman, len(data.quality)),
-            (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman, several),
+        for model, ground_truth, mse, rho, texts in (
+            (BEST, ALL, of_all.best_mse, of_all.best_spearman, n),
+            (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman, n),
+            (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman, rated_by_several),
         )
-        if n
+        if texts
     ]
-
-
-def rated_by_several(data: Predicted) -> Array:
-    """Whether a text has two annotators or more, bool (n,)."""
-    pairs = np.unique(np.array([data.panel[0], pd.factorize(data.panel[1])[0]]), axis=1)
-    return np.bincount(pairs[0], minlength=len(data.quality)) > 1
 
 
 def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:
@@ -144,37 +136,41 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableR
     first kernel of ``bleu`` against the other annotators, too."""
     rows: TableRows = []
     for model, kernels in models.items():
-        there = [kernel for kernel in kernels if kernel in data.estimates]
-        for kernel in dict.fromkeys([kernels[0], *there]):
+        computed = [kernel for kernel in kernels if kernel in data.estimates]
+        for kernel in dict.fromkeys([kernels[0], *computed]):
             row: dict[str, Any] = {"model": model, "kernel": kernel, "ground_truth": ALL}
             rows.append(row)
-            if kernel in there:
-                row |= data.shown(kernel)
+            if kernel in computed:
+                row |= data.kernel_cells(kernel)
                 estimate = data.estimates[kernel]
                 if kernel == models["bleu"][0]:
-                    others = against_others(data, estimate, max(1, draws // 4), seed)
-                    rows += [{**row, **one} for one in others]
+                    against = cells_against_others(data, estimate, max(1, draws // 4), seed)
+                    rows += [row | against] if against else []
                 training = len(data.quality) - 1  # each text is left out
                 row |= cells(estimate, data.quality, draws, seed, data.units, training)
     return rows
 
 
-def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> TableRows:
-    """A model where each annotator's texts are measured against the other annotators' labels, and
-    averaged over annotators; no row where nothing can be."""
-    averages = human_rows(
-        *data.panel, estimate=estimate, others=True, units=data.units, draws=draws, seed=seed
+def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> dict[str, Any]:
+    """The cells of a model where each annotator's texts are measured against the other annotators'
+    labels, and averaged over annotators; none where nothing can be."""
+    averages = data.panel.human_rows(
+        estimate=estimate, others=True, units=data.units, draws=draws, seed=seed
     )
     if np.isnan(averages.average_spearman.value):
-        return []
-    several = rated_by_several(data)
-    coverage = float((several & ~np.isnan(estimate)).sum() / several.sum())
+        return {}
+    several = data.panel.rated_by_several
     factor = training_factor((len(estimate) - 1) / len(estimate))
-    measures = columns_of(
+    measures = measure_cells(
         mse=averages.average_mse.with_spread(factor, 0, np.inf),
         spearman=averages.average_spearman.with_spread(factor, -1, 1),
     )
-    return [{"ground_truth": OTHERS, **measures, "coverage": coverage, "n": int(several.sum())}]
+    return {
+        "ground_truth": OTHERS,
+        **measures,
+        "coverage": float((several & ~np.isnan(estimate)).sum() / several.sum()),
+        "n": int(several.sum()),
+    }
 
 
 # ---- section 5.3: are only the texts covered that are easy to score? -----------------------------
@@ -199,10 +195,10 @@ def section53(
         for dataset in styles
         for row in covered_rows(tasks.get(dataset, Predicted()), models, draws, seed)
     ]
-    columns = [*_SECTION_KEYS, *measure_columns("mse_all"), "mse_covered"]
+    columns = [*SECTION53_KEYS, *measure_columns("mse_all"), "mse_covered"]
     columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST]
-    own = _of_our_kernels(published, styles, models).drop(columns="ground_truth")
-    return merge_published(rows, own, _SECTION_KEYS, columns)
+    printed = _of_our_kernels(published, styles, models).drop(columns="ground_truth")
+    return merge_published(rows, printed, SECTION53_KEYS, columns)
 
 
 def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:
@@ -212,21 +208,30 @@ def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Tabl
     rows: TableRows = []
     bleu: Estimate | None = None
     for model, kernels in models.items():
-        there = [kernel for kernel in kernels if kernel in data.estimates][:1]
-        for kernel in dict.fromkeys([kernels[0], *there]):
+        computed = [kernel for kernel in kernels if kernel in data.estimates][:1]
+        for kernel in dict.fromkeys([kernels[0], *computed]):
             row: dict[str, Any] = {"model": model, "kernel": kernel, "reason": absent}
             rows.append(row)
-            if kernel not in there or not data.annotated:
+            if kernel not in computed or not data.annotated:
                 continue
-            covered = ~np.isnan(data.estimates[kernel])
-            found = covered_errors(*data.panel, covered, draws, seed, data.units)
-            row |= data.shown(kernel)
-            row |= columns_of(mse_all=found.overall, relative_difference=found.relative)
-            row |= {"mse_covered": found.covered.value, "n": len(data.quality)}
-            row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01)}
+            covered, panel = ~np.isnan(data.estimates[kernel]), data.panel
+            errors = covered_errors(
+                panel.text,
+                panel.rater,
+                panel.rating,
+                panel.quality,
+                covered,
+                draws,
+                seed,
+                data.units,
+            )
+            row |= data.kernel_cells(kernel)
+            row |= measure_cells(mse_all=errors.overall, relative_difference=errors.relative)
+            row |= {"mse_covered": errors.covered.value, "n": len(data.quality)}
+            row |= {"p": errors.p_value, "p_below_0.01": int(errors.p_value < 0.01)}
             row["reason"] = "" if covered.any() else "no_neighbors"
             if kernel == models["bleu"][0]:
-                bleu = found.covered
+                bleu = errors.covered
             elif bleu is not None:
-                row |= columns_of(difference_to_bleu=found.covered - bleu)
+                row |= measure_cells(difference_to_bleu=errors.covered - bleu)
     return rows

@@ -21,13 +21,16 @@ from refless.experiments.bleu_neighbors.neighbors import (
     rated_texts,
     read_neighbors,
 )
-from refless.experiments.bleu_neighbors.table1 import Array, Styles, TableRows, cells, of_our_tasks
-from refless.experiments.published import measure_columns, merge_published
+from refless.experiments.bleu_neighbors.table1 import Styles, TableRows, cells, of_our_tasks
+from refless.experiments.published import merge_published
 from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
+from refless.statistics.measure import measure_columns
 from refless.store import sealed
 
-_KEYS = ["source_dataset", "target_dataset", "kernel"]
+Array = np.ndarray
+
+TABLE2_KEYS = ["source_dataset", "target_dataset", "kernel"]
 Key = tuple[str, str, str]
 
 
@@ -42,13 +45,13 @@ def write_cross_estimates(
 
     Source: Ethayarajh & Sadigh (2020), section 5.4.
     """
-    training, asked = rated_texts(source), rated_texts(target)
+    training, candidates = rated_texts(source), rated_texts(target)
     quality, tables = training["quality"].to_numpy(np.float64), []
-    texts = asked["text"].tolist(), training["text"].tolist()
+    training_texts, candidate_texts = training["text"].tolist(), candidates["text"].tolist()
     for name, tau in taus.items():
-        matrix = kernel(name, *texts, threads=threads, dtype=np.float32)
+        matrix = kernel(name, candidate_texts, training_texts, threads=threads, dtype=np.float32)
         means, counts = neighbor_means(matrix, quality, tau)
-        table = asked.assign(kernel=name, mean=means, neighbors=counts)
+        table = candidates.assign(kernel=name, mean=means, neighbors=counts)
         tables.append(table[["kernel", *NEIGHBOR_COLUMNS]])
     sealed.write(path, pd.concat(tables))
 
@@ -56,22 +59,22 @@ def write_cross_estimates(
 def read_pairs(
     paths: Iterable[str | Path], tasks: Mapping[str, Predicted], a: int, b: float
 ) -> dict[Key, tuple[Array, str]]:
-    """Estimates of the target, and where they come from, by `_KEYS`: of each data set by itself,
+    """Estimates of the target and their provenance, by `TABLE2_KEYS`: of each data set by itself,
     and of the files by `write_cross_estimates`. Others, and errors, as for
     `refless.experiments.bleu_neighbors.neighbors.read_predicted`.
     """
-    found: dict[Key, tuple[Array, str]] = {}
+    pairs: dict[Key, tuple[Array, str]] = {}
     for dataset, data in tasks.items():
         for name, estimate in data.estimates.items():
-            found[dataset, dataset, name] = estimate, data.shown(name)["provenance"]
+            pairs[dataset, dataset, name] = estimate, data.kernel_cells(name)["provenance"]
     for path in map(Path, paths):
         source, target = path.stem.split(".")
         if source in tasks and target in tasks:
             file = read_neighbors(path, tasks[target].id, tasks[target].quality)
-            for name, own in file.content.groupby("kernel"):
-                estimate = predictions(own, len(tasks[source].id), a, b)
-                found[source, target, name] = estimate, file.metadata["provenance"]
-    return found
+            for name, neighbors in file.content.groupby("kernel"):
+                estimate = predictions(neighbors, len(tasks[source].id), a, b)
+                pairs[source, target, name] = estimate, file.metadata["provenance"]
+    return pairs
 
 
 def table2(
@@ -89,19 +92,17 @@ def table2(
     """
     rows: TableRows = []
     for key in product(styles, styles, kernels):
-        row: dict[str, Any] = dict(zip(_KEYS, key, strict=True))
+        row: dict[str, Any] = dict(zip(TABLE2_KEYS, key, strict=True))
         if key in pairs:
             estimate, provenance = pairs[key]
-            data = tasks[row["target_dataset"]]
-            training = (
-                len(tasks[row["source_dataset"]].quality) if row["source_dataset"] in tasks else 0
-            )
-            training -= row["source_dataset"] == row["target_dataset"]
+            data = tasks[key[1]]
+            training = len(tasks[key[0]].quality) if key[0] in tasks else 0
+            training -= key[0] == key[1]  # each text is left out
             row |= cells(estimate, data.quality, draws, seed, data.units, training)
             row |= {"provenance": provenance}
         if key in pairs or row["kernel"] == kernels[0]:
             rows.append(row)
-    columns = [*_KEYS, *measure_columns("spearman", "coverage")]
+    columns = [*TABLE2_KEYS, *measure_columns("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "n", "provenance", "reason"]
     printed = of_our_tasks(published.assign(kernel=kernels[0]), styles)
-    return merge_published(rows, printed, _KEYS, columns)
+    return merge_published(rows, printed, TABLE2_KEYS, columns)

@@ -10,16 +10,18 @@ from pathlib import Path
 import pandas as pd
 
 from refless.experiments.published import with_types
+from refless.statistics.measure import Measure
 from refless.store import sealed
 
 KEYS = ["dataset", "metric", "references", "contexts", "tokens", "rule"]
-ENDS = ["spearman_low", "spearman_high"]
+SPEARMAN = Measure("spearman")
+ENDS = [SPEARMAN.low, SPEARMAN.high]
 SHOWN = [
     *KEYS,
-    *("spearman", *ENDS, *(f"paper_{end}" for end in ENDS)),
-    *("kendall", "kendall_low", "kendall_high"),
+    *(*SPEARMAN.interval, *(Measure(end).published for end in ENDS)),
+    *Measure("kendall").interval,
     *("references_per_context", "without_good_reference", "n", "provenance", "reason"),
-    "spearman_draws",
+    SPEARMAN.draws,
 ]
 POINTS = ["dataset", "panel", "metric", "references", "unit", "order", "spearman"]
 
@@ -37,7 +39,7 @@ def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
 def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The paper's cells, then every row of each data set of ``tasks``, one row for each without
     numbers; ``units`` are by `read_units`."""
-    paper = published.rename(columns={end: f"paper_{end}" for end in ENDS})
+    paper = published.rename(columns={end: Measure(end).published for end in ENDS})
     # its tweets are known by identifiers alone
     parts = [paper.assign(dataset="twitter", reason="not_public")]
     rows = units[units["panel"] == "table"]

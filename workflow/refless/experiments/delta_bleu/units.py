@@ -31,6 +31,7 @@ from refless.experiments.delta_bleu.dialogues import (
 from refless.models.delta_bleu import RULES, scores
 from refless.statistics import Estimate, context_units, spearman_rows
 from refless.statistics.bootstrap import ENOUGH_UNITS
+from refless.statistics.measure import Measure
 from refless.statistics.ranks import kendall_rows
 from refless.store import sealed
 
@@ -50,9 +51,9 @@ BLOCK = 1 << 13
 DIGITS = 12
 """To which differences are rounded where it matters whether two are equal."""
 COLUMNS = [
-    *("panel", "metric", "references", "contexts", "tokens", "rule", "order", "unit", "spearman"),
-    *("spearman_low", "spearman_high", "kendall", "kendall_low", "kendall_high"),
-    *("references_per_context", "without_good_reference", "n", "spearman_draws"),
+    *("panel", "metric", "references", "contexts", "tokens", "rule", "order", "unit"),
+    *(*Measure("spearman").interval, *Measure("kendall").interval),
+    *("references_per_context", "without_good_reference", "n", Measure("spearman").draws),
 ]
 
 
@@ -118,8 +119,8 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         for of in (spearman_rows, kendall_rows)
     )
     for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
-        row |= Estimate.of(row["spearman"], rho_again[k]).columns("spearman")
-        row |= Estimate.of(tau[k], tau_again[k]).columns("kendall")
+        row |= Measure("spearman").cells(Estimate.of(row["spearman"], rho_again[k]))
+        row |= Measure("kendall").cells(Estimate.of(tau[k], tau_again[k]))
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
     return pd.DataFrame(rows)[COLUMNS]
 

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
+from refless.statistics.measure import Measure, published_measures
 
-PAPER = "paper_"
 _CORRELATIONS = ("spearman", "pearson", "kendall", "spearman_low", "spearman_high")
 """From -1 on: one is added for CV*, so that their scale starts at 0."""
 _ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
@@ -26,7 +26,7 @@ MEASURED = ("correlations", "errors")
 _KINDS = (*MEASURED, "coverages", "counts", "stars")
 AGREEMENTS = [EQUAL, INSIDE, OUTSIDE, ABSENT]
 CELLS = [
-    *("paper", "table", "item", "measure", "published", "ours", "ours_low", "ours_high"),
+    *("paper", "table", "item", "measure", "published", *Measure("ours").interval),
     *("agreement", "cv", "provenance", "reason"),
 ]
 _NEAR = (0.01, 0.05)
@@ -47,31 +47,30 @@ def published_cells(
     key : columns that name a row of the paper; by default the first
     repeats : published columns that are another table's
     """
-    measures = [name.removeprefix(PAPER) for name in map(str, table) if name.startswith(PAPER)]
+    measures = published_measures(map(str, table))
     key = key or list(table.columns[:1])
     cells = []
     rows = [row for row in table.to_dict("records") if row.get("reason") != "quoted"]
     if "source_dataset" in table:  # a data set that is estimated from itself is table 1's
         rows = [row for row in rows if row["source_dataset"] != row["target_dataset"]]
     for measure, row in product(measures, rows):
-        if measure not in repeats and row[PAPER + measure] != "":
+        if measure.name not in repeats and row[measure.published] != "":
             names = (str(row[name]) for name in key if not pd.isna(row[name]))
             item = ", ".join(filter(None, names))
-            cells.append({"item": item, **_beside(row, measure)})
+            cells.append({"item": item, **_cell(row, measure)})
     return pd.DataFrame(cells, columns=CELLS[2:])
 
 
-def _beside(row: Mapping[Any, Any], measure: str) -> dict[str, Any]:
-    columns = {"ours": measure, "ours_low": f"{measure}_low", "ours_high": f"{measure}_high"}
-    found = {name: row.get(column) for name, column in columns.items()}
-    ours = {name: np.nan if of in (None, "") else float(of) for name, of in found.items()}
-    printed = row[PAPER + measure]
-    verdict = agreement_with_paper(ours["ours"], printed, ours["ours_low"], ours["ours_high"])
-    told = "reason" if verdict == ABSENT else "provenance"
-    cell = {"measure": measure, "published": printed, **ours, "agreement": verdict, "cv": np.nan}
-    if kind_of_measure(measure) != "stars":  # a star is a label: it has no scale
-        cell["cv"] = variation(ours["ours"], float(printed), int(measure in _CORRELATIONS))
-    return {**cell, "provenance": "", "reason": "", told: row.get(told, "")}
+def _cell(row: Mapping[Any, Any], measure: Measure) -> dict[str, Any]:
+    """A published value, ours, and how they agree."""
+    ours, printed = measure.estimate(row), row[measure.published]
+    agreement = agreement_with_paper(ours.value, printed, ours.low, ours.high)
+    cell = {"measure": measure.name, "published": printed, "agreement": agreement, "cv": np.nan}
+    cell |= dict(zip(Measure("ours").interval, (ours.value, ours.low, ours.high), strict=True))
+    if kind_of_measure(measure.name) != "stars":  # a star is a label: it has no scale
+        cell["cv"] = variation(ours.value, float(printed), int(measure.name in _CORRELATIONS))
+    explained_by = "reason" if agreement == ABSENT else "provenance"
+    return {**cell, "provenance": "", "reason": "", explained_by: row.get(explained_by, "")}
 
 
 def variation(ours: float, published: float, shift: float = 0) -> float:

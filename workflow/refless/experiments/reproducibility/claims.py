@@ -20,10 +20,10 @@ import yaml
 
 from refless.evaluation.evaluate import LEAST_COVERAGE, lead
 from refless.statistics import Estimate
-from refless.statistics.bootstrap import unpacked
+from refless.statistics.measure import Measure
 
 _COLUMNS = [
-    *("paper", "claim", "where", "ours", "ours_low", "ours_high", "bound", "holds"),
+    *("paper", "claim", "where", *Measure("ours").interval, "bound", "holds"),
     *("provenance", "reason"),
 ]
 _SIDES = {"above": 1, "below": -1}
@@ -63,7 +63,7 @@ def claims_table(
         cells["where"] = f"{claim['column']}: {_description(claim, used)}"
         cells["provenance"] = "shipped" if "shipped" in sources else "computed"
         cells["holds"] = claim_holds(estimate, claim["side"], cells["bound"])
-        rows.append({**cells, **estimate.columns("ours")})
+        rows.append(cells | Measure("ours").cells(estimate))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -79,13 +79,13 @@ def _estimate(
     column, sign = claim["column"], _SIDES[claim["side"]]
     candidates = _matching(table, claim["row"], column, names)
     best = max(candidates, key=lambda row: sign * row[column])
-    tests, estimate = len(candidates), _of_row(best, column)
+    tests, estimate = len(candidates), Measure(column).estimate(best)
     if "less" not in claim:
         return [[best]], _corrected(estimate, tests)
     less = dict(claim["less"])
     rule = less.pop("of", "every")
     rivals = _matching(table, claim["row"] | less, column, names)
-    others = [_of_row(rival, column) for rival in rivals]
+    others = [Measure(column).estimate(rival) for rival in rivals]
     if rule == "best":
         values = lead(_with_draws(estimate), map(_with_draws, others))
         return [[best], rivals], _corrected(Estimate.of(values[0], values[1:]), tests)
@@ -112,12 +112,6 @@ def _matching(
     if table.empty:
         raise Undecidable(reasons[0] if reasons else "not_configured")
     return table.to_dict("records")
-
-
-def _of_row(row: _Row, column: str) -> Estimate:
-    low, high = (float(row.get(f"{column}_{end}", np.nan)) for end in ("low", "high"))
-    draws = row.get(f"{column}_draws")
-    return Estimate(float(row[column]), low, high, unpacked(draws) if draws else None)
 
 
 def _with_draws(estimate: Estimate) -> np.ndarray:

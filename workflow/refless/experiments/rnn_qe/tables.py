@@ -28,13 +28,16 @@ from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, RUNS, SETU
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
+from refless.statistics.measure import Measure, measure_columns
 from refless.store import sealed
 
 Array = np.ndarray
 
 _CORRELATIONS = ("pearson", "spearman")
-_MEASURES = (*_CORRELATIONS, "mae", "rmse")
-ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
+_ERRORS = ("mae", "rmse")
+_MEASURES = (*_CORRELATIONS, *_ERRORS)
+_RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
+ASIDE = [end for name in _ERRORS for end in (Measure(name).low, Measure(name).high)]
 """Columns that stand in the tables' records."""
 PARTS = ("train", "dev", "test")
 """Of the in-set of tables 4 and 5."""
@@ -70,13 +73,13 @@ def gather(
     """Read the sealed files that there are: outputs, and by name, a file a seed that was trained
     here, or one that came with refless. ``untrained`` is by `refless.plan.Plan.missing`.
     Raises FormatError, StaleError: as `refless.store.sealed.read`."""
-    why = {one["of"]["name"]: one["code"] for one in untrained}
-    usable = {}
+    reasons = {reason["of"]["name"]: reason["code"] for reason in untrained}
+    all_seeds = {}
     for name, paths in predictions.items() if outputs else ():
-        if read := list(map(sealed.read, paths)):
-            table = pd.concat([one.content for one in read], ignore_index=True)
-            usable[name] = sealed.Sealed(table, read[0].metadata)
-    return Gathered(sealed.read(outputs) if outputs else None, usable, why)
+        if files := list(map(sealed.read, paths)):
+            table = pd.concat([file.content for file in files], ignore_index=True)
+            all_seeds[name] = sealed.Sealed(table, files[0].metadata)
+    return Gathered(sealed.read(outputs) if outputs else None, all_seeds, reasons)
 
 
 def outputs_by_system(
@@ -91,8 +94,8 @@ def outputs_by_system(
         counts = pd.crosstab(systems, sets, margins=True, margins_name="total")
         ours = counts.reindex(paper.index, columns=columns, fill_value=0)
     table = beside_published(ours.reset_index(), published, ["system"], columns)
-    shown = [name for column in columns for name in (column, f"paper_{column}")]
-    table = table[["system", *shown]].astype(dict.fromkeys(columns, "Int64"))
+    pairs = [name for column in columns for name in (column, Measure(column).published)]
+    table = table[["system", *pairs]].astype(dict.fromkeys(columns, "Int64"))
     return table.assign(provenance=provenance)
 
 
@@ -104,7 +107,7 @@ def training_instances(
     ours = pd.DataFrame({"setup": [str(setup) for setup in SETUPS]})
     ours[name] = ours["setup"].map({k: np.mean(v) for k, v in instances.items()})
     table = beside_published(ours, published, ["setup"], [name])
-    printed = pd.to_numeric(table[f"paper_{name}"])
+    printed = pd.to_numeric(table[Measure(name).published])
     different = table[name].notna() & (table[name].round() != printed)
     notes = table["setup"].map(DIFFERENT_SIZES).fillna("")
     return table.assign(provenance=provenance, note=notes.where(different, ""))
@@ -125,7 +128,9 @@ TablePredictions = dict[tuple[str, str], RowPredictions]
 """By set-up and schedule."""
 
 
-def rows_of(data: str, tested: pd.DataFrame, given: Gathered, provenance: str) -> TablePredictions:
+def rows_of(
+    evaluation: str, tested: pd.DataFrame, files: Gathered, provenance: str
+) -> TablePredictions:
     """The rows of one of `EVALUATIONS`, in the table's order; ``tested`` are the outputs of its
     test part."""
     flat = np.full((1, len(tested)), CONSTANT)
@@ -135,29 +140,26 @@ def rows_of(data: str, tested: pd.DataFrame, given: Gathered, provenance: str) -
         # half points, cut to the one below; values on the border of two halves fall as
         # floating-point division by 0.1 has them, as in the authors' code
         rows[metric, ""] = RowPredictions(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
-    own = [(of.setup, of.schedule, name) for name, of in RUNS.items() if of.evaluation == data]
-    for setup, schedule, name in sorted(own):
-        if file := given.predictions.get(name):
+    runs = {name: run for name, run in RUNS.items() if run.evaluation == evaluation}
+    for name, run in sorted(runs.items(), key=lambda item: (item[1].setup, item[1].schedule)):
+        if file := files.predictions.get(name):
             seeds = _by_seed(file.content, tested["id"])
-            rows[str(setup), schedule] = RowPredictions(
-                seeds, file.metadata["provenance"] if len(seeds) else ""
-            )
-        elif schedule == SHORT:
-            rows[str(setup), schedule] = RowPredictions(flat[:0], "", given.untrained.get(name, ""))
+            origin = file.metadata["provenance"] if len(seeds) else ""
+            rows[str(run.setup), run.schedule] = RowPredictions(seeds, origin)
+        elif run.schedule == SHORT:
+            reason = files.untrained.get(name, "")
+            rows[str(run.setup), run.schedule] = RowPredictions(flat[:0], "", reason)
     for model in ADDED_MODELS:
-        values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
+        values = to_scale(tested[f"{evaluation}:{model}"].to_numpy(np.float64))
         rows[model, ""] = RowPredictions(values[None], provenance)
     return rows
 
 
 def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
     """Half points of those seeds that predict every one of these outputs."""
-    own = predictions[predictions["part"] == "test"]
-    table = own.pivot_table(index="seed", columns="id", values="prediction")
+    test = predictions[predictions["part"] == "test"]
+    table = test.pivot_table(index="seed", columns="id", values="prediction")
     return table.reindex(columns=ids).dropna().to_numpy(np.float64)
-
-
-_RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
 
 
 def seed_averages(
@@ -166,22 +168,22 @@ def seed_averages(
     """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
     deviation of Pearson's r. The first row of ``weights`` has each output once; draws spread
     ``scale`` times as far as those of fixed predictions."""
-    each = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
-    found: dict[str, Any] = {}
+    by_seed = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
+    cells: dict[str, Any] = {}
     for name in _MEASURES:
-        values = np.array([one[name] for one in each])
+        values = np.array([statistics[name] for statistics in by_seed])
         mean = values.mean(axis=0)
-        estimate = Estimate.of(mean[0], mean[1:])
-        found |= estimate.with_spread(scale, *_RANGES[name]).columns(name)
+        estimate = Estimate.of(mean[0], mean[1:]).with_spread(scale, *_RANGES[name])
+        cells |= Measure(name).cells(estimate)
         if name == "pearson":
-            found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
-    return found
+            cells["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(seeds) > 1 else math.nan
+    return cells
 
 
-def williams_p(one: Array, other: Array, truth: Array, greater: bool = False) -> float:
+def williams_p(first: Array, second: Array, truth: Array, greater: bool = False) -> float:
     """P of Williams' test of two rows' predictions, (seeds, n) each; correlations are means over
     the seeds. With ``greater``, one-sided: that the first is better."""
-    a, b, of_truth = map(_unit, (one, other, truth[None]))
+    a, b, of_truth = map(_unit, (first, second, truth[None]))
     r_a, r_b, r_ab = (float((x @ y.T).mean()) for x, y in ((a, of_truth), (b, of_truth), (a, b)))
     t, p = williams(r_a, r_b, r_ab, len(truth))
     if not greater:
@@ -205,51 +207,50 @@ def _p_values(
     if setup in ("constant", *PAPER_METRICS):
         return {}
     seeds = rows[key].seeds
-    against = {"p_setup1": rows.get(("1", schedule or SHORT)), "p_configuration1": first.get(key)}
-    found = {
-        column: williams_p(seeds, other.seeds, truth)
-        for column, other in against.items()
-        if other is not None and len(other.seeds) and not np.array_equal(other.seeds, seeds)
+    rivals = {"p_setup1": rows.get(("1", schedule or SHORT)), "p_configuration1": first.get(key)}
+    p_values = {
+        column: williams_p(seeds, rival.seeds, truth)
+        for column, rival in rivals.items()
+        if rival is not None and len(rival.seeds) and not np.array_equal(rival.seeds, seeds)
     }
-    metrics = [
+    p_values["p_metrics"] = max(
         williams_p(seeds, rows[name, ""].seeds, truth, greater=True) for name in PAPER_METRICS
-    ]
-    return found | {"p_metrics": max(metrics)}
+    )
+    return p_values
 
 
 def _cells(
-    experiment: str, given: Gathered, outputs: sealed.Sealed, bootstrap: Mapping[str, int]
+    experiment: str, files: Gathered, outputs: sealed.Sealed, bootstrap: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """The rows of table 3, 4 or 5 that have numbers, or might have. Outputs of one MR are drawn
+    """The rows of table 3, 4 or 5 that have numbers, or might have. Outputs of one MR are resampled
     together, and MRs that differ in values alone are one."""
     tested = outputs.content
     if experiment in CROSS:
         tested = tested[tested[experiment] == "test"]
     truth = tested["rating"].to_numpy(np.float64)
     mr = pd.factorize(tested["mr_number"])[0]
-    drawn = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
-    weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
+    resampled = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
+    weights = np.concatenate([np.ones_like(resampled[:1]), resampled])
     shares = training_shares(outputs.content, len(truth))
     cells = []
     first: TablePredictions = {}
-    for data in (name for name in EVALUATIONS if name.startswith(experiment)):
-        rows = rows_of(data, tested, given, outputs.metadata["provenance"])
+    for evaluation in (name for name in EVALUATIONS if name.startswith(experiment)):
+        rows = rows_of(evaluation, tested, files, outputs.metadata["provenance"])
         first = first or rows
         for key, row in rows.items():
             setup, schedule = key
             cell: dict[str, Any] = {"setup": setup, "schedule": schedule}
-            cell |= {"configuration": data.rpartition("_")[2]}
+            cell |= {"configuration": evaluation.rpartition("_")[2]}
             cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
             cell |= {"seeds": len(row.seeds), "provenance": row.provenance, "reason": row.reason}
-            learned = setup in ADDED_MODELS
             cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
             if len(row.seeds):
-                share = shares[data] if learned else None
+                share = shares[evaluation] if setup in ADDED_MODELS else None
                 scale = spread_scale(int(mr.max()) + 1, share, **bootstrap)
                 cell |= seed_averages(row.seeds, truth, weights, scale)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
-            new = np.isnan(tested[f"{data}:lookup"].to_numpy(np.float64))
+            new = np.isnan(tested[f"{evaluation}:lookup"].to_numpy(np.float64))
             if setup == "1" and experiment == "cross_validation" and len(row.seeds) and new.any():
                 values = seed_averages(row.seeds[:, new], truth[new], weights[:, new])
                 names = {"setup": WITHOUT_LOOKUP, "n": int(new.sum())}
@@ -270,34 +271,36 @@ def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
 
 
 def results(
-    experiment: str, given: Gathered, published: pd.DataFrame, bootstrap: Mapping[str, int]
+    experiment: str, files: Gathered, published: pd.DataFrame, bootstrap: Mapping[str, int]
 ) -> pd.DataFrame:
     """Table 3 (``cross_validation``), which tests on all outputs, 4 (``cross_domain``) or 5, of
     three configurations with one test part. The ``bootstrap`` has draws and seed."""
     crossed = experiment in CROSS
     keys = ["setup", "configuration"] if crossed else ["setup"]
-    if given.outputs is None:
+    if files.outputs is None:
         schedule = np.where(published["setup"].str.isdigit(), SHORT, "")
         cells = published[keys].assign(schedule=schedule, provenance="", reason="")
     else:
-        cells = pd.DataFrame(_cells(experiment, given, given.outputs, bootstrap))
+        cells = pd.DataFrame(_cells(experiment, files, files.outputs, bootstrap))
     table = beside_published(cells, published, keys, _MEASURES)
     # what is trained by the paper's own schedule comes first, and stands for the paper's row
-    table.loc[table.duplicated(keys), [f"paper_{name}" for name in _MEASURES]] = ""
-    shown = [*keys, "schedule", "pearson", "pearson_low", "pearson_high", "pearson_sd"]
-    shown += ["paper_pearson", "spearman", "spearman_low", "spearman_high", "paper_spearman"]
-    shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
-    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
-    shown += ["interval_for", "provenance", "reason"]
-    draws = [] if crossed else [f"{name}_draws" for name in _MEASURES]
-    table = table.reindex(columns=[*shown, *draws, *ASIDE])
+    published_columns = [Measure(name).published for name in _MEASURES]
+    table.loc[table.duplicated(keys), published_columns] = ""
+    columns = [*keys, "schedule", *Measure("pearson").interval, "pearson_sd", "paper_pearson"]
+    columns += measure_columns("spearman")
+    columns += [name for error in _ERRORS for name in (error, Measure(error).published)]
+    columns += ["uses_references", "p_setup1", "p_metrics"]
+    columns += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
+    columns += ["interval_for", "provenance", "reason"]
+    draws = [] if crossed else [Measure(name).draws for name in _MEASURES]
+    table = table.reindex(columns=[*columns, *draws, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
 def tabulate(
     name: str,
     experiment: str,
-    given: Gathered,
+    files: Gathered,
     published: str | Path,
     bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
@@ -305,9 +308,8 @@ def tabulate(
     ``experiment`` of `results`. `ASIDE` has those of the columns that stand in the record."""
     printed = read_published(published)
     if experiment:
-        return results(experiment, given, printed, bootstrap)
-    nothing = sealed.Sealed(None, {"provenance": "", "instances": {}})
-    outputs = given.outputs or nothing
+        return results(experiment, files, printed, bootstrap)
+    outputs = files.outputs or sealed.Sealed(None, {"provenance": "", "instances": {}})
     provenance = outputs.metadata["provenance"]
     if name == "rnn_qe_table1":
         return outputs_by_system(outputs.content, printed, provenance)
@@ -326,22 +328,22 @@ def trained_curve(
     truth, rows = outputs.set_index("id")["rating"], []
     for name, file in predictions.items():
         test = file.content[file.content["part"] == "test"]
-        for subset, own in test.groupby(test["fold"] // CV_FOLDS):
+        for subset, part in test.groupby(test["fold"] // CV_FOLDS):
             seeds = [
-                correlations(one["prediction"].to_numpy(), truth[one["id"]].to_numpy())
-                for _, one in own.groupby("seed")
+                correlations(of_seed["prediction"].to_numpy(), truth[of_seed["id"]].to_numpy())
+                for _, of_seed in part.groupby("seed")
             ]
             rows.append(("rnn_qe", RUNS[name].size or whole, subset, *np.mean(seeds, axis=0)))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
-def data_size(curve: pd.DataFrame | None, given: Gathered) -> pd.DataFrame:
+def data_size(curve: pd.DataFrame | None, files: Gathered) -> pd.DataFrame:
     """What the figure draws: mean and standard deviation over subsets, by model and size. Empty
     without the ``curve`` of BLEU Neighbors or without outputs."""
     columns = ["model", "size", *_CORRELATIONS, *(f"{name}_sd" for name in _CORRELATIONS)]
-    if curve is None or given.outputs is None:
+    if curve is None or files.outputs is None:
         return pd.DataFrame(columns=columns)
-    trained = trained_curve(given.outputs.content, given.predictions, int(curve["size"].max()))
-    every = pd.concat([part for part in (curve, trained) if len(part)])
-    found = every.groupby(["model", "size"])[[*_CORRELATIONS]]
-    return found.mean().join(found.std(ddof=0).add_suffix("_sd")).reset_index()[columns]
+    trained = trained_curve(files.outputs.content, files.predictions, int(curve["size"].max()))
+    both = pd.concat([part for part in (curve, trained) if len(part)])
+    subsets = both.groupby(["model", "size"])[[*_CORRELATIONS]]
+    return subsets.mean().join(subsets.std(ddof=0).add_suffix("_sd")).reset_index()[columns]
