@@ -3,7 +3,7 @@
 The library under the workflow. It knows nothing of Snakemake, of configuration files or of
 ``results/``; the scripts in ``workflow/scripts`` hand it paths and numbers.
 
-One road, one direction: file -> ratings -> kernel -> prediction -> cell -> figure -> report.
+Pipeline: file -> ratings -> kernel -> prediction -> cell -> figure -> report.
 """
 
 from typing import TYPE_CHECKING, Any

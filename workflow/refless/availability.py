@@ -49,7 +49,7 @@ class Availability:
         return Reason("raw_file_missing", f"the raw file {path} is missing")
 
     def sums(self, dataset: str) -> dict[str, str]:
-        """Sums of a data set's raw files: the published ones, else of what lies here."""
+        """Sums of a data set's raw files: published ones, else of the files on this disk."""
         sums = {}
         for path in self.settings.data[dataset].files.values():
             source, file = self.sources.get(path), self._at_hand(path)

@@ -1,7 +1,8 @@
-"""Which code a job hangs on.
+"""Which code a job depends on.
 
-Stage: none. In: a script or a module. Out: a sum of the code of all that it imports of the package,
-in turn: without comments, docstrings and the messages of errors: a corrected one is no change.
+Stage: none. In: scripts or modules. Out: one sum over their code and that of all modules of the
+package that they import, directly or not. Comments, docstrings and messages of errors are left out,
+so that correcting one makes no result again.
 """
 
 import ast
@@ -20,8 +21,8 @@ of kernels, of which each job hangs on its own entries."""
 
 
 def closure(*entries: str | Path) -> tuple[Path, ...]:
-    """The files that decide what one or more files do: themselves and all that they import of the
-    package, but for the `PLUMBING`. Entries are paths, or names such as ``kernels/bleu.py``."""
+    """One or more files and all that they import of the package, directly or not, but for the
+    `PLUMBING`. Entries are paths, or names such as ``kernels/bleu.py``."""
     files: set[Path] = set()
     waiting = [PACKAGE / entry for entry in entries]
     while waiting:
@@ -33,8 +34,8 @@ def closure(*entries: str | Path) -> tuple[Path, ...]:
 
 
 def code_sum(*entries: str | Path, text: str = "") -> str:
-    """SHA-256 of the code of a `closure`, and of ``text``; files that are no Python count byte for
-    byte."""
+    """SHA-256 of the code of a `closure`, and of ``text``; of files other than Python, of all
+    bytes."""
     digest = hashlib.sha256(text.encode())
     for path in closure(*entries):
         digest.update(f"{_name(path)}\n{_code(path)}\n".encode())
@@ -52,7 +53,7 @@ def _tree(path: Path) -> ast.Module:
 
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
-    """The package's files that one file imports, wherever in the file."""
+    """The package's files that one file imports, also inside functions."""
     if path.suffix != ".py":
         return ()
     names: set[str] = set()
@@ -78,7 +79,7 @@ def _code(path: Path) -> str:
 
 
 class _Bare(ast.NodeTransformer):
-    """Leaves out what decides no number."""
+    """Leaves out docstrings and messages of errors."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         string = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

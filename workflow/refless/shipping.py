@@ -1,6 +1,6 @@
-"""What comes with refless: results without any text, and the list of them.
+"""Shipped results: they contain no text of any data set, only numbers. Stage: none.
 
-Stage: none. ``resources/shipped`` has them under their names in ``results``, and `MANIFEST`.
+``resources/shipped`` has them under their names in ``results``, and lists them in `MANIFEST`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ BACK = "`git checkout -- resources/shipped` brings it back"
 
 
 def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
-    """Path -> sum and digest of what is shipped in a folder; nothing if there is no folder. Raises
+    """Path -> sum and digest of each shipped file in a folder; empty without the folder. Raises
     FormatError: its list is missing or broken."""
     path = folder / MANIFEST
     try:
@@ -33,10 +33,10 @@ def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
-    """Copy computed files to where they are shipped from, and renew the list; the files.
+    """Copy computed files to the folder of shipped files and renew its list; returns the copies.
 
-    digests : path in ``results`` of what was computed -> the digest of its settings; tables of
-        texts are blanked. What is not there is left as it is.
+    digests : path in ``results`` -> the digest of its settings; texts are blanked, and paths that
+        were not computed are skipped
     Raises FormatError, StaleError: as `refless.store.sealed.read`.
     """
     out, renewed = Path(out), dict[str, str]()
@@ -59,7 +59,7 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
-    """Write a data set's tables for shipping: no text, no words, only names and numbers."""
+    """Write a data set's tables without texts and words, with names and numbers only."""
     dataset = read_task(folder)
     numeric = [c for c in dataset.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same

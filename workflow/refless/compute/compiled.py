@@ -1,4 +1,4 @@
-"""Machine code from Python loops, kept by numba and free of Python's lock.
+"""Python loops compiled by numba, cached on disk, without Python's global lock.
 
 Stage: none. Types are given beforehand, so that one version of every loop exists and the time to
 compile it is known (seconds, once). Threads are Python's, not numba's: its parallel loops take
@@ -14,8 +14,8 @@ Loop = TypeVar("Loop", bound=Callable)
 def compiled(types: Any) -> Callable[[Loop], Loop]:
     """Compile a loop for arguments of exactly these types, e.g. ``"int64(int32[::1])"``.
 
-    A loop may use constants and loops of its own file alone: numba's cache knows no other. Where
-    the cache is broken or cannot be written, there is none.
+    A loop may use constants and loops of its own file only, since numba's cache notices no other
+    change. Where the cache is broken or cannot be written, the loop is compiled in memory.
     """
     import numba
 

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def starts_of(lengths: Iterable[int], n: int) -> np.ndarray:
-    """Starts of n pieces of these lengths laid end to end, and their end: int64, shape (n + 1,)."""
+    """Offsets of n pieces of these lengths end to end, and their end: int64, shape (n + 1,)."""
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(lengths, np.int64, n), out=starts[1:])
     return starts
@@ -40,8 +40,8 @@ def stems(words: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _stemmer() -> Callable[[str], str]:
-    """A word's stem is taken once in a process. All of nltk is imported for it, as long as a
-    kernel's other imports together: so, here."""
+    """Caches each word's stem. Importing nltk takes as long as all else that a kernel imports, so
+    it is done here."""
     from nltk.stem.porter import PorterStemmer
 
     return cache(PorterStemmer().stem)

@@ -1,4 +1,4 @@
-"""Meaning representations: one reading for all their spellings (docs/data.md). Stage: ratings.
+"""Meaning representations (MRs), parsed and brought to one spelling (docs/data.md). Stage: ratings.
 
 An MR such as ``inform(name='the inn',dogs_allowed=yes)`` becomes an act and slots, or a key that is
 the same for the same MR in NEM, RNNLG and BAGEL. The order of slots is part of it: with it
@@ -37,10 +37,10 @@ class MeaningRepresentation(NamedTuple):
 
 
 def parse(text: str, kind: str = ACTS) -> MeaningRepresentation:
-    """Read an MR, with values as written without quotation marks; FormatError if it is none.
+    """Parse an MR; values are as written, without quotation marks. FormatError: it is not an MR.
 
-    ``inform_count`` is ``inform``, ``X1`` is ``X``, and ``yes or no`` is two slots: then values are
-    those that stand in the text which goes with this MR.
+    As in the texts of these data, ``inform_count`` is read as ``inform``, ``X1`` as ``X``, and
+    ``yes or no`` as two slots.
     """
     act, body = "inform", text
     if kind == ACTS:
@@ -69,9 +69,9 @@ def plain_name(slot: str) -> str:
 
 
 def key(text: str, ordered: bool = True, kind: str = ACTS) -> str:
-    """One string for all spellings of one MR: ``inform(name=x;area=riverside)``, in lower case with
-    ``st`` and ``ave`` written out; slots in their order or sorted. Of what is no MR of this kind,
-    the text itself, but for blanks."""
+    """One string for all spellings of an MR: ``inform(name=x;area=riverside)``, in lower case, with
+    ``st`` and ``ave`` written out, slots in their order or sorted. A text that is not an MR of this
+    kind is returned as it is, but for blanks."""
     try:
         act, slots = parse(text, kind)
     except FormatError:
@@ -85,9 +85,8 @@ def key(text: str, ordered: bool = True, kind: str = ACTS) -> str:
 
 
 def nem_style(text: str, act: str = "inform") -> str:
-    """A human reference in the style of NEM's outputs, so that style tells nothing: lower case, no
-    split endings (``hotel -s``), no blank before a mark, a full stop or a question mark at the end.
-    """
+    """A human reference in the style of NEM's outputs, so that style does not give it away: lower
+    case, no split endings (``hotel -s``), no blank before a mark, and a mark at the end."""
     text = " ".join(text.lower().split())
     for split, whole in (("child -s", "children"), ("policy -s", "policies")):
         text = re.sub(rf"\b{split}\b", whole, text)

@@ -59,7 +59,7 @@ def _in_order(table: pd.DataFrame, first: list[str]) -> pd.DataFrame:
 
 
 def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
-    """One row an output, where outputs that say the same share a row.
+    """One row per output, from a table in which equal outputs share a row.
 
     ``item`` names a row's outputs, joined by ``+``; in ``ratings`` it is the output that was rated.
     A row of several outputs becomes as many, each with its own ``id``, ``system``, ``quality``

@@ -57,7 +57,7 @@ class File:
 
 
 def check(files: Iterable[File]) -> None:
-    """FormatError with a line for each fault of the files, if there is any."""
+    """Raise FormatError with a line for each fault of the files, if there is any."""
     messages = []
     for file in files:
         for (column, kind), (lines, examples) in file.faults.items():

@@ -40,7 +40,7 @@ class Task:
 def write_task(
     data: RatedTexts, folder: str | Path, raw: Mapping[str, str], provenance: str = "computed"
 ) -> None:
-    """Write a loader's tables; ``raw`` has the sums of the raw files, by name."""
+    """Write a loader's tables into a folder; ``raw`` has the sums of its raw files, by name."""
     folder = Path(folder)
     texts, ratings = folder / "texts.csv", folder / "ratings.csv"
     sealed.write(texts, data.texts, {"raw": dict(raw), "provenance": provenance})

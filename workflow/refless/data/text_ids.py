@@ -1,7 +1,7 @@
-"""When two texts are one: by their letters and digits alone. Stage: ratings.
+"""Which texts count as equal: those with the same letters and digits. Stage: ratings.
 
-Used wherever a text that was rated must not stand beside itself. Files have texts as written or as
-tokens, in many spellings (``don't``, ``do n't``, wide letters, curly quotes).
+Equal texts must not be on both sides of a split. Files have texts as written or as tokens, in many
+spellings (``don't``, ``do n't``, wide letters, curly quotes).
 """
 
 import re

@@ -232,7 +232,7 @@ def read_ratings(
         used = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & used]:
             _log.warning("%s: columns that are not read: %s", file.path, ", ".join(unread))
-    rows = _join(files, rated)
+    rows = _concatenate(files, rated)
     if center and not rows.raters:
         remedy = "name it: --column rater=NAME, or leave out --center-raters"
         raise FormatError("has no column rater", path=files[0].path, remedy=remedy)
@@ -255,7 +255,7 @@ class _Rows:
     columns: dict[str, list[Any]]
 
 
-def _join(files: Sequence[File], rated: str) -> _Rows:
+def _concatenate(files: Sequence[File], rated: str) -> _Rows:
     """The rows of all files; a column that a file has not is empty in its rows."""
     where = [(file, line) for file in files for line in file.lines]
     columns: dict[str, list[Any]] = {name: [] for file in files for name in file.columns}

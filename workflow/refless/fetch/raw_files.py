@@ -1,7 +1,7 @@
-"""Bring the raw data here, and let nothing wrong through.
+"""Download raw files, and verify them.
 
 Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look. Out: the verified file
-under the data directory. Whoever reads raw data has its sum compared right before.
+under the data directory. Raw files are verified again by each job that reads them.
 """
 
 import hashlib
@@ -26,8 +26,8 @@ _BUSY = (429, 502, 503, 504)  # answers of a server that may have time a second 
 
 
 def fetch(source: Source, places: Places) -> Path:
-    """Bring one source into the data directory, unless it is there; its path. SourceError names
-    every place that was tried."""
+    """Bring a raw file into the data directory, unless it is there; returns its path. SourceError
+    names every place that was tried."""
     target = places.data / source.path
     if target.is_file():
         verify(target, source)
@@ -81,7 +81,8 @@ def _download(url: str) -> bytes:
 
 
 def verify(path: str | Path, source: Source) -> str:
-    """The sum of a raw file (see `Source`); SourceError if it is not that of the table."""
+    """The sum of a raw file (see `Source`). Raises SourceError: it differs from the published one,
+    or the file cannot be read."""
     remedy = f"delete it, fetch it again, or put it there by hand ({source.url or source.about})"
     try:
         if source.members:
@@ -101,8 +102,11 @@ def verify(path: str | Path, source: Source) -> str:
 
 
 def verified(files: Mapping[str, str]) -> dict[str, str]:
-    """Sums of a data set's raw files, ``files`` from their paths in the configuration to where they
-    lie; SourceError if one that the table of sources has is another."""
+    """Sums of a data set's raw files: path in the configuration -> sum.
+
+    files : path in the configuration -> where the file lies
+    Raises SourceError: a file of the table of sources differs from the published one.
+    """
     table, sums = read_sources(), {}
     for name, path in files.items():
         sums[name] = verify(path, table[name]) if name in table else file_sum(path)
@@ -110,7 +114,7 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def verify_kernel(kernel: str, options: Mapping[str, Any]) -> None:
-    """SourceError if a raw file that a kernel reads, by its options, is not that of the table."""
+    """Verify the raw files that a kernel reads, by its options. Raises SourceError: as `verify`."""
     from refless.kernels import entry
 
     table = read_sources()

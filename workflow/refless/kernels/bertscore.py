@@ -97,8 +97,8 @@ def layer_and_offset(
     rescale: bool | None = None,
     baseline: str | Path | None = None,
 ) -> tuple[int, float]:
-    """The layer of the embeddings, and the baseline b (0: values are not rescaled); neither torch
-    nor model is needed.
+    """The layer of the embeddings, and the baseline b (0: values are not rescaled). Neither torch
+    nor the model is needed.
 
     layer : whose output the embeddings are, from 1 (0: before the first); without it the
         model's in ENCODERS

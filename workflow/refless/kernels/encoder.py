@@ -164,8 +164,8 @@ def load_encoder(folder: Path, layer: int | None) -> Encoder:
 
 
 def tokenized(texts: Sequence[str], encoder: Encoder, before: str = "") -> dict[int, list[int]]:
-    """The tokens of stripped texts that are not blank, by their place, with ``before`` put before
-    each: special ones at the ends included, cut where the encoder ends."""
+    """The tokens of each text that is not blank, by its position in ``texts``. Texts are stripped
+    and ``before`` is put before each; special tokens are included; long texts are cut."""
     stripped = {k: before + text.strip() for k, text in enumerate(texts) if text.strip()}
     if not stripped:
         return {}
@@ -185,7 +185,7 @@ def tokenized(texts: Sequence[str], encoder: Encoder, before: str = "") -> dict[
 def run(
     tokens: Mapping[int, Sequence[int]], encoder: Encoder, use: Callable[[list[int], Any], None]
 ) -> None:
-    """Call ``use(texts, states)`` for all texts, some of the same length at a time.
+    """Call ``use(texts, states)`` for batches of texts of the same length, until all are used.
 
     states : hidden states of the last layer, float32, shape (texts, tokens, width), on the device
     """
@@ -213,11 +213,11 @@ def run(
 
 @contextmanager
 def alone(device: Any, threads: int) -> Iterator[None]:
-    """Let the calling thread compute by itself, without gradients.
+    """In the block, torch computes without gradients, and on a processor with one thread.
 
-    Threads that each compute something of their own do not wait for each other, as torch's would
-    within every small operation, for long where cores are shared. torch sets its number of
-    threads for the calling thread and for threads to come; ``threads`` is what it was.
+    Python's threads share the work instead: torch's own would wait for each other within each small
+    operation. torch sets its number of threads for the calling thread and later ones; ``threads``
+    is what it was, and is set again.
     """
     torch, _ = libraries()
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Files, written so that nothing half-written ever stands for a result, and their sums."""
+"""Files are written whole or not at all; and their checksums. Stage: none."""
 
 import hashlib
 import json
@@ -15,8 +15,8 @@ from refless.errors import OutputError
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Turn an operating system's error in the block, but that of a pipe which nobody reads, into an
-    OutputError about ``path``."""
+    """Raise errors of the operating system in the block as OutputErrors about ``path``; that of a
+    closed pipe is passed on."""
     try:
         yield
     except BrokenPipeError:
@@ -31,9 +31,9 @@ def writing(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A temporary path that takes the place of ``path`` if the block ends without error: of what a
-    link leads to, with the mode of the old file. Raises OutputError: it cannot be written. Read
-    other files before: their errors would be taken for errors of writing."""
+    """A temporary path, which is renamed to ``path`` if the block ends without error. Links are
+    followed, and an old file's mode is kept. Raises OutputError: it cannot be written. Read other
+    files before the block: their errors would be reported as errors of writing."""
     with writing(path):
         target, partial = _places(path)
     try:
@@ -53,7 +53,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 
 def require_writable(path: str | Path) -> None:
-    """Raises OutputError, before any work, where `whole_file` would; it leaves nothing behind."""
+    """Raise OutputError, before any work, where `whole_file` would; nothing is written."""
     with writing(path):
         target, partial = _places(path)
         folder = next(parent for parent in target.parents if parent.exists())
@@ -62,8 +62,8 @@ def require_writable(path: str | Path) -> None:
 
 
 def _places(path: str | Path) -> tuple[Path, Path]:
-    """The file that a path leads to, and a new name beside it. Raises OSError: it must not be
-    written. Raises OutputError: it is a folder, a pipe or a device."""
+    """The file that a path leads to, and a temporary name beside it. Raises OSError: there is no
+    permission to write it. Raises OutputError: it is a folder, a pipe or a device."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise OutputError("is no file that can be replaced", path=path, remedy="name another")
@@ -80,7 +80,7 @@ def write_text(text: str, path: str | Path) -> None:
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
-    """Write texts as UTF-8; none is put in place before all are written. Raises OutputError: as
+    """Write texts as UTF-8; none gets its final name before all are written. Raises OutputError: as
     `whole_file`."""
     with ExitStack() as stack:
         for path, text in texts.items():

@@ -1,6 +1,6 @@
-"""Stored files, and beside them a record: what they are and what they were made from.
+"""Stored files, each with a record beside it: what it is and what it was made from. Stage: none.
 
-``texts.csv`` has the record ``texts.json``; files that differ in their endings alone share one.
+``texts.csv`` has the record ``texts.json``; files that differ only in their endings share one.
 """
 
 import gzip
@@ -34,8 +34,8 @@ _inputs: dict[str, str] = {}
 
 @contextmanager
 def job_inputs(paths: Iterable[str | Path]) -> Iterator[None]:
-    """In the block, a job runs that reads these files; those below ``results`` go into the records
-    of what it writes. What is missing or broken is left to its reader."""
+    """Declare the files that the job in the block reads: the sums of those below ``results`` go
+    into the records of what it writes. Missing or broken files are left to their reader."""
     for path in map(Path, paths):
         if path.is_relative_to("results") and (value := recorded_sum(path)):
             _inputs[path.relative_to("results").as_posix()] = value
@@ -52,8 +52,8 @@ def record_path(path: str | Path) -> Path:
 
 
 def write(path: str | Path, content: Any, metadata: Mapping[str, Any] | None = None) -> None:
-    """Write a table as CSV, compressed where the name ends in ``.gz``, or an array, as
-    `write_sidecar`. It is ``computed``, unless the metadata have another ``provenance``."""
+    """Write a table as CSV (compressed if the name ends in ``.gz``) or an array, with its record;
+    see `write_sidecar`. Its ``provenance`` is ``computed`` unless the metadata have another."""
     if isinstance(content, pd.DataFrame):
         content = table_text(content).encode()
         content = gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content
@@ -61,12 +61,13 @@ def write(path: str | Path, content: Any, metadata: Mapping[str, Any] | None = N
 
 
 def write_sidecar(contents: Mapping[Path, bytes | np.ndarray], metadata: Mapping[str, Any]) -> None:
-    """Write files that share a record, and the record: ``metadata``, SHA-256 of the ``files`` by
-    name, their ``folder`` below ``results`` and the ``inputs`` of the job. The same gives the same
-    bytes. Raises OutputError: a file cannot be written.
+    """Write files that share a record, and the record. Raises OutputError: a file cannot be
+    written.
 
-    None is put in place before all are written, and the record comes first, so that a run that is
-    killed leaves no new file without it.
+    The record has ``metadata``, the SHA-256 of the ``files`` by name, their ``folder`` below
+    ``results``, and the ``inputs`` of the job. Equal contents give equal bytes. No file gets its
+    final name before all are written, and the record gets its own first, so that a killed run
+    leaves no new file without a record.
     """
     path, sums = record_path(next(iter(contents))), {}
     folder = path.parent.relative_to("results") if path.is_relative_to("results") else Path()
@@ -85,8 +86,8 @@ def write_sidecar(contents: Mapping[Path, bytes | np.ndarray], metadata: Mapping
 
 
 def read(path: str | Path, remedy: str = MAKE_AGAIN) -> Sealed:
-    """Read a stored file. Raises FormatError: it or its record is missing or not what was written,
-    or lies in another one's place. Raises StaleError: an input is another now."""
+    """Read a stored file. Raises FormatError: it or its record is missing, changed, or under
+    another name. Raises StaleError: an input has changed since."""
     path, record = Path(path), read_record(path, remedy)
     try:
         value = file_sum(path)
@@ -107,8 +108,8 @@ def read(path: str | Path, remedy: str = MAKE_AGAIN) -> Sealed:
 
 
 def read_record(path: str | Path, remedy: str = MAKE_AGAIN) -> dict[str, Any]:
-    """The record of a stored file, which itself is not read. Raises FormatError: the record is
-    missing, not what was written, or of another file."""
+    """The record of a stored file; the file itself is not read. Raises FormatError: the record is
+    missing, changed, or of another file."""
     path, sidecar = Path(path), record_path(path)
     try:
         record = read_signed(sidecar, remedy)
@@ -123,7 +124,7 @@ def read_record(path: str | Path, remedy: str = MAKE_AGAIN) -> dict[str, Any]:
 
 
 def recorded_sum(path: str | Path) -> str:
-    """The sum of a stored file by its record alone; empty where there is none."""
+    """The sum of a stored file according to its record; empty if it has none."""
     try:
         return str(read_record(path)["files"][Path(path).name])
     except FormatError:
@@ -131,12 +132,12 @@ def recorded_sum(path: str | Path) -> str:
 
 
 def write_signed(path: str | Path, fields: Mapping[str, Any]) -> None:
-    """Write one file of JSON with its own sum. Raises OutputError: it cannot be written."""
+    """Write one JSON file that contains its own sum. Raises OutputError: it cannot be written."""
     write_text(json.dumps(_signed(fields), sort_keys=True, ensure_ascii=False), path)
 
 
 def read_signed(path: str | Path, remedy: str) -> dict[str, Any]:
-    """What `write_signed` wrote. Raises FormatError: it is missing, or not what was written."""
+    """What `write_signed` wrote. Raises FormatError: it is missing or changed."""
     try:
         signed = json.loads(Path(path).read_text(encoding="utf-8"))
         fields = {name: value for name, value in signed.items() if name != "signature"}

@@ -1,4 +1,7 @@
-"""Tables as CSV: numbers round-trip exactly, texts stay texts, the same gives the same bytes."""
+"""Tables as CSV: numbers round-trip exactly, texts stay texts, equal tables give equal bytes.
+
+Stage: none.
+"""
 
 import csv
 from pathlib import Path
@@ -27,7 +30,7 @@ def table_text(table: pd.DataFrame) -> str:
 
 
 def read_csv(path: str | Path) -> pd.DataFrame:
-    """The table of a CSV by `table_text`, plain or compressed; FormatError if it is none."""
+    """Read a CSV by `table_text`, plain or compressed. Raises FormatError: it is no table."""
     try:
         header = pd.read_csv(path, nrows=0, lineterminator="\n").columns
         strings = {name for name in header if name in STRINGS or name.startswith("paper_")}
