@@ -9,18 +9,22 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from refless import estimate
 from refless.evaluation.evaluate import compare, estimate_splits
 from refless.evaluation.measures import calibrated, measure
+from refless.evaluation.pairs import pair_table
 from refless.evaluation.predict import ComparisonSettings, Fitted, Method, Neighbors
 from refless.evaluation.read import Rated, all_splits
+from refless.evaluation.replacement import replacement_table, replacing
 from refless.evaluation.report import verdict
 from refless.models.baselines import Line, Ngrams, RidgeTfidf
 from refless.statistics import interval
@@ -244,6 +248,78 @@ def few_contexts(contexts: int) -> Callable[[int], dict[str, Any]]:
     return replication
 
 
+# ---- decisions -----------------------------------------------------------------------------------
+
+
+def pairs(scores: int, r: float) -> Callable[[int], dict[str, Any]]:
+    """Of a seed, whether one of scores of equal worth is said to be better than another, or with
+    ``r`` 0, any method than any other."""
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        texts = simulate(generator, contexts=50, systems=6)
+        quality = noise(generator, texts)
+        given = {
+            f"{k}": r * quality + (1 - r**2) ** 0.5 * noise(generator, texts) for k in range(scores)
+        }
+        rated = texts.rated(quality, **given)
+        settings = ComparisonSettings({}, draws=DRAWS, seed=seed, repeats=1, threads=1)
+        table = pair_table(rated, compare(rated, settings))
+        if r:
+            table = table[table["a"].isin(rated.scores) & table["b"].isin(rated.scores)]
+        return {"hit": bool((table["p_holm"] < 0.05).any())}
+
+    return replication
+
+
+def replacement(icc: float) -> Callable[[int], dict[str, Any]]:
+    """Of a seed, whether methods that are about constant may replace one of five raters, whose
+    ratings have nothing to do with what a text says."""
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        texts = simulate(generator, contexts=25, systems=4)
+        n = len(texts.texts)
+        ratings = icc**0.5 * generator.normal(size=(n, 1))
+        ratings = ratings + (1 - icc) ** 0.5 * generator.normal(size=(n, 5))
+        quality = ratings.mean(axis=1)
+        rated = texts.rated(quality, flat=quality.mean() + 0.01 * generator.normal(size=n))
+        single = [(text, rater, ratings[text, rater]) for text in range(n) for rater in range(5)]
+        rated = replace(
+            rated,
+            scale=(quality.min(), quality.max()),
+            ratings=pd.DataFrame(single, columns=["text", "rater", "quality"]),
+        )
+        settings = ComparisonSettings({}, draws=DRAWS, seed=seed, repeats=1, threads=1)
+        table, _ = replacement_table(rated, compare(rated, settings), epsilon=0.2)
+        return {"hit": bool(replacing(table).any())}
+
+    return replication
+
+
+def mean_of(ratings: int, outputs: int, r: float) -> Callable[[int], dict[str, Any]]:
+    """Of a seed, the mean of texts of which some are rated, with predictions from a score of
+    correlation ``r``; contexts of ``outputs`` are rated whole. And the same of ratings alone."""
+
+    def replication(seed: int) -> dict[str, Any]:
+        generator = np.random.default_rng(seed)
+        n = 10 * ratings
+        context = np.arange(n) // outputs
+        quality = generator.normal(size=n)
+        if outputs > 1:
+            quality = 0.6 * effect(generator, context) + 0.8 * quality
+        score = 10 * (r * quality + (1 - r**2) ** 0.5 * generator.normal(size=n))
+        texts = pd.DataFrame({"text": [f"text {k}" for k in range(n)], "score_judge": score})
+        texts["context"] = [f"context {k}" for k in context]
+        rated = texts[:ratings].assign(quality=quality[:ratings])
+        table = estimate(rated, texts, method="score_judge", seed=seed).table.iloc[0]
+        low, high = table["mean_low"], table["mean_high"]
+        alone = table["rated_mean_high"] - table["rated_mean_low"]
+        return {"value": table["mean"], "low": low, "high": high, "wider": (high - low) / alone}
+
+    return replication
+
+
 # ---- cases ---------------------------------------------------------------------------------------
 
 
@@ -280,6 +356,20 @@ def cases() -> Iterator[tuple[str, Case]]:
     for contexts in (12, 20, 29):
         name = f"useless score, {contexts} contexts of 15"
         yield name, Case(few_contexts(contexts), 400, "coverage", 0.92, 0.0)
+    for scores, r in ((0, 0.0), (6, 0.4)):
+        name = f"pairs of {scores} equal scores" if scores else "pairs of all methods, nothing"
+        yield name, Case(pairs(scores, r), 200, "shown", 0.05)
+    for icc in (0.2, 0.4, 0.6):
+        yield f"may replace: constant, ICC {icc}", Case(replacement(icc), 100, "shown", 0.05)
+    for ratings, outputs, bound in (
+        (50, 1, 0.935),
+        (100, 1, 0.935),
+        (400, 1, 0.935),
+        (50, 5, 0.92),
+    ):
+        for r in (0.0, 0.7):
+            name = f"estimate: {ratings} ratings, contexts of {outputs}, r {r}"
+            yield name, Case(mean_of(ratings, outputs, r), 2000, "coverage", bound, 0.0)
 
 
 def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
@@ -292,6 +382,8 @@ def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
         error = (values[:, 2] - values[:, 1]).mean() / 2 / 1.96
         ratio = error / values[:, 0].std(ddof=1)
         extra = f"; standard error {ratio:.2f} of the deviation"
+        if "wider" in results[0]:
+            extra += f"; {np.mean([r['wider'] for r in results]):.3f} of the width of ratings alone"
         # a deviation of n numbers has a relative error of 1 / sqrt(2 (n - 1))
         too_wide = (
             case.widest is not None and ratio * (1 - (2 / (len(values) - 1)) ** 0.5) > case.widest

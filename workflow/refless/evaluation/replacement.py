@@ -125,3 +125,9 @@ def replacement_table(
         rows.append({"method": method, "kernel": kernel, **cells})
     table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
     return table.sort_values(["winning_rate", "advantage"], ascending=False, kind="stable"), ""
+
+
+def replacing(table: pd.DataFrame) -> pd.Series:
+    """Which methods may replace a rater, bool (methods,): nobody where one of `YARDSTICKS` may."""
+    passes = table["passes"].astype(bool)
+    return passes & (not passes[table["method"].isin(YARDSTICKS)].any())

@@ -172,9 +172,10 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
     tested = table.assign(name=list(map(label, table["method"], table["kernel"])))
     wins = tested["wins"].astype(str) + " of " + tested["raters"].astype(str)
     yardstick = tested["method"].isin(YARDSTICKS)
-    if (tested["passes"] & yardstick).any():
-        first = tested.index[tested["passes"] & yardstick][0]
-        return f"{start}not decided, so would {tested['name'][first]} ({wins[first]} raters)"
+    constant = tested[tested["passes"].astype(bool) & yardstick]
+    if len(constant):
+        first = constant.iloc[0]
+        return f"{start}not decided, so would {first['name']} ({wins[constant.index[0]]} raters)"
     parts = []
     for passes, before in ((True, ""), (False, "not ")):
         names = tested[(tested["passes"] == passes) & ~yardstick]["name"][: NAMED // 2]

@@ -1,0 +1,199 @@
+"""Means from few ratings: against their formulas, and from a table to the answer."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import refless
+from refless.cli import main
+from refless.errors import FormatError, ReflessError
+from refless.evaluation.means import powered_mean, unrated_rows
+from tests.evaluation.made_up import rows, write
+
+
+@pytest.mark.parametrize("others", [5, 400])
+def test_without_clusters_mean_and_error_are_those_of_the_paper(others):
+    generator = np.random.default_rng(0)
+    predicted, unrated = generator.normal(size=40), generator.normal(size=others)
+    quality = 0.6 * predicted + generator.normal(size=40)
+    mean = powered_mean(quality, predicted, unrated)
+    spread = np.var(np.append(predicted, unrated), ddof=1)
+    covariance = np.cov(quality, predicted, ddof=0)[0, 1]
+    weight = np.clip(covariance / (1 + 40 / others) / spread, 0, 1)
+    value = weight * unrated.mean() + (quality - weight * predicted).mean()
+    error = np.hypot(
+        (weight * unrated).std() / others**0.5, (quality - weight * predicted).std() / 40**0.5
+    )
+    assert (mean.value, mean.error, mean.weight) == pytest.approx((value, error, weight), abs=1e-12)
+    assert mean.interval[1] - value == pytest.approx(
+        stats.t.ppf(0.975, 39) * error * (40 / 39) ** 0.5
+    )
+    assert powered_mean(quality, -predicted, unrated).weight == 0
+
+
+def test_ratings_of_a_cluster_count_together():
+    """Each text four times in its cluster: as precise as the texts once."""
+    generator = np.random.default_rng(1)
+    quality, predicted, unrated = generator.normal(size=(3, 20))
+    cluster = np.repeat(np.arange(40), 4)
+    repeated = powered_mean(*(np.repeat(v, 4) for v in (quality, predicted, unrated)), cluster)
+    alone = powered_mean(np.repeat(quality, 4), np.zeros(80), np.zeros(0), cluster[:80])
+    assert alone.error == pytest.approx(quality.std() / 20**0.5)
+    assert (repeated.clusters, alone.clusters) == (20, 20)
+    assert repeated.error <= alone.error + 1e-12
+
+
+def frames(n: int = 200, ratings: int = 80) -> tuple[pd.DataFrame, pd.DataFrame]:
+    texts = pd.DataFrame(rows(n, references=False))
+    return texts.iloc[:ratings], texts.drop(columns="quality")
+
+
+def test_from_tables_to_means_with_ranks_and_pairs():
+    rated, outputs = frames()
+    answer = refless.estimate(rated, outputs, scale=[1, 5])
+    table = answer.table.set_index("system")
+    assert table.loc["all", ["rated", "unrated"]].tolist() == [80, 120]
+    of_ant = rated[rated["system"] == "ant"]["quality"]
+    assert table.loc["ant", "rated_mean"] == pytest.approx(of_ant.mean())
+    assert table.loc["all", "standard_error"] < table.loc["all", "rated_standard_error"]
+    assert len(answer.pairs) == 6
+    best = answer.pairs.iloc[0]
+    assert best["difference"] == pytest.approx(
+        table.loc[best["a"], "mean"] - table.loc[best["b"], "mean"]
+    )
+    better = (answer.pairs["p_holm"] < 0.05) & (answer.pairs["b"] == "ant")
+    assert table.loc["ant", "rank_low"] == 1 + better.sum()
+    assert "ant" in answer.answer
+    assert "<table" in answer.to_html()
+    # the rows without a rating are the outputs
+    whole = outputs.assign(quality=rated["quality"])
+    pd.testing.assert_frame_equal(refless.estimate(whole, scale=[1, 5]).table, answer.table)
+
+
+def test_nobodys_rating_predicts_itself():
+    """With a look-up of contexts in the shape of ridge, one changed rating moves the mean by what
+    its own weight is, and by its part in predictions of others."""
+    from refless.evaluation.means import cross_predict
+    from refless.evaluation.rate import text_model
+
+    rated, outputs = frames()
+    rated = rated.reset_index(drop=True).assign(cluster=np.arange(80))
+    first, _ = cross_predict(lambda: text_model("ridge", rated), rated, outputs, 0)
+    rated.loc[3, "quality"] += 2
+    second, _ = cross_predict(lambda: text_model("ridge", rated), rated, outputs, 0)
+    assert first[3] == pytest.approx(second[3], abs=1e-12)
+    assert np.abs(first - second).max() > 1e-3
+
+
+def test_a_score_is_a_prediction_and_in_another_unit_a_line_to_ratings():
+    rated, outputs = frames()
+    score = np.clip(pd.DataFrame(rows(200))["quality"] + 0.3, 1, 5)
+    rated, outputs = rated.assign(score_x=score[:80]), outputs.assign(score_x=score)
+    free = [table.drop(columns="context") for table in (rated, outputs)]
+    answer = refless.estimate(*free, method="score_x")
+    expected = powered_mean(rated["quality"].to_numpy(), score[:80].to_numpy(), score[80:])
+    row = answer.table.iloc[0]
+    assert (row["mean"], row["standard_error"]) == pytest.approx((expected.value, expected.error))
+    assert "as they are" in answer.answer
+    other = [table.assign(score_x=100 * table["score_x"]) for table in free]
+    answer = refless.estimate(*other, method="score_x")
+    assert "unit is another" in answer.answer
+    assert answer.table["standard_error"][0] == pytest.approx(row["standard_error"], rel=0.2)
+
+
+def test_a_plan_holds_for_what_was_rated():
+    rated, outputs = frames()
+    row = refless.estimate(rated, outputs).table.iloc[0]
+    width = row["mean_high"] - row["mean_low"]
+    plan = refless.estimate(rated, outputs, plan=width).table["ratings_needed"][0]
+    assert plan == pytest.approx(80, abs=8)
+    assert refless.estimate(rated, outputs, plan=width / 2).table["ratings_needed"][0] > 2 * plan
+
+
+def test_outputs_that_were_rated_are_told_apart_by_text_system_and_context():
+    rated = pd.DataFrame({"text": ["A b", "c"], "system": ["x", "y"]})
+    outputs = pd.DataFrame({"text": ["a  B.", "a b", "a b", "d"], "system": ["x", "x", "y", "y"]})
+    assert unrated_rows(rated, outputs) == ([1, 2, 3], 1)
+
+
+def test_the_command_writes_what_the_function_returns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rated, outputs = frames()
+    write(Path("rated.jsonl"), rated.to_dict("records"))
+    write(Path("all.jsonl"), outputs.to_dict("records"))
+    command = [
+        "estimate",
+        "--ratings",
+        "rated.jsonl",
+        "--outputs",
+        "all.jsonl",
+        "--scale",
+        "1",
+        "5",
+    ]
+    assert main([*command, "--out", "means.csv"]) == 0
+    answer = refless.estimate(rated, outputs, scale=[1, 5])
+    pd.testing.assert_frame_equal(pd.read_csv("means.csv"), answer.table)
+    pd.testing.assert_frame_equal(pd.read_csv("means.pairs.csv"), answer.pairs)
+    assert answer.answer in capsys.readouterr().err
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == answer.answer.splitlines()
+    assert main([*command, "--out", "all.jsonl"]) == 1
+
+
+def bad(name: str) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
+    rated, outputs = frames()
+    score = {"method": "score_judge"}
+    if name == "holes":
+        outputs.loc[::3, "score_judge"] = None
+    elif name == "others":
+        return rated.assign(text="so " + rated["text"]), outputs, {}
+    elif name == "one system":
+        return (*(table.assign(system="ant") for table in (rated, outputs)), {})
+    elif name == "few of a system":
+        return rated[(rated["system"] != "ant") | (rated.index < 2)], outputs, {}
+    elif name == "nobody":
+        return rated, rated.drop(columns="quality"), {}
+    return rated, outputs, score
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("holes", "score_judge is missing for"),
+        ("others", "80 of 80 rated texts are not among the outputs"),
+        ("one system", "one system"),
+        ("few of a system", "1 systems have fewer than two ratings"),
+        ("nobody", "no output is unrated"),
+    ],
+)
+def test_what_is_odd_is_said_in_a_line(name, words):
+    rated, outputs, more = bad(name)
+    answer = refless.estimate(rated, outputs, **more)
+    assert sum(words in line for line in answer.warnings) == 1
+    assert np.isfinite(answer.table["mean"][0])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rated, outputs: (rated.assign(quality="good"), outputs), "are no numbers"),
+        (lambda rated, outputs: (rated, outputs.drop(columns="system")), "no column system"),
+        (lambda rated, outputs: (rated.head(5), outputs), "too few"),
+        (lambda rated, outputs: (rated.assign(quality=None), outputs), "no text is rated"),
+    ],
+)
+def test_bad_tables_are_refused_in_a_line(change, words):
+    with pytest.raises(FormatError, match=words):
+        refless.estimate(*change(*frames()))
+
+
+def test_bad_settings_are_refused():
+    rated, outputs = frames()
+    for more in ({"plan": 0}, {"method": "score_none"}, {"kernel": "bleu.none"}):
+        with pytest.raises(ReflessError):
+            refless.estimate(rated, outputs, **more)
