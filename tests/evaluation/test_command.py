@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import refless
 from refless.cli import build_parser, main
 from refless.errors import OutputError
 from refless.evaluation import FILES
@@ -139,3 +140,43 @@ def test_the_page_is_whole_and_asks_for_nothing(made):
     assert "mean of the system" in page
     assert not re.search(r"(src|href)=[\"']?https?:", page)
     assert set(record["shown"]) == {"texts", "systems", "contexts"}
+
+
+def test_a_table_gives_what_its_file_gives(tmp_path):
+    given = rows(60, score_judge=False)
+    more = {"kernels": ["bleu.char"], "draws": 500, "repeats": 1, "scale": [1, 5]}
+    table = refless.compare(pd.DataFrame(given), **more)
+    file = refless.compare(write(tmp_path / "rated.jsonl", given), **more)
+    pd.testing.assert_frame_equal(table.table, file.table)
+    pd.testing.assert_frame_equal(table.pairs, file.pairs)
+    assert table.answer == file.answer
+    assert len(table.answer.splitlines()) <= 12
+    assert "mean of the system" in table.to_html()
+
+
+def test_every_method_that_is_named_next_rates_texts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    given = [{**row, "score_b": row["quality"] + k % 3} for k, row in enumerate(rows(60))]
+    write(Path("rated.jsonl"), given)
+    write(Path("NEW.jsonl"), given[:5])
+    for method in ("combined", "score_b", "ridge_system"):
+        words = ["score", "--ratings", "rated.jsonl", "--outputs", "NEW.jsonl", "--method", method]
+        assert main(words) == 0
+        out = capsys.readouterr().out.splitlines()
+        assert all(np.isfinite(json.loads(line)["prediction"]) for line in out)
+    scored = refless.score("rated.jsonl", pd.DataFrame(given[:5]), method="score_b")
+    assert scored.table["prediction"].tolist() == pytest.approx(
+        np.polyval(
+            np.polyfit(*np.transpose([[r["score_b"], r["quality"]] for r in given]), 1),
+            [row["score_b"] for row in given[:5]],
+        )
+    )
+    write(Path("bare.jsonl"), [{"text": "a"}])
+    assert main([*words[:4], "bare.jsonl", "--method", "combined"]) == 1
+    assert "bare.jsonl: has no column score_b" in capsys.readouterr().err
+
+
+def test_the_library_alone_is_cheap_to_import():
+    script = "import sys, refless; print({'numpy', 'pandas', 'scipy'} & set(sys.modules))"
+    call = [sys.executable, "-c", script]
+    assert subprocess.check_output(call, text=True) == "set()\n"

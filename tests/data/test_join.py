@@ -1,0 +1,60 @@
+"""More columns from another file, and columns of odd shape."""
+
+import logging
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from refless.data.user_ratings import read_ratings
+from refless.errors import FormatError
+
+RATED = pd.DataFrame({"text": ["a", "b", "c"], "quality": [1, 2, 3], "n": [7, 8, 9]})
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_scores_are_joined_by_a_column(tmp_path, ending):
+    path = tmp_path / f"scores.{ending}"
+    scores = pd.DataFrame({"n": [9, 7, 10], "score_x": [0.9, 0.7, 1.0], "text": ["z", "z", "z"]})
+    if ending == "csv":
+        scores.to_csv(path, index=False)
+    else:
+        scores.to_json(path, orient="records", lines=True)
+    texts = read_ratings([RATED], join=(path, "n")).texts
+    assert texts["text"].tolist() == ["a", "b", "c"]  # what is there stays
+    assert texts["score_x"].fillna(-1).tolist() == [0.7, -1, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("n,score_x\n7,1\n7,2\n", "more than once"),
+        ("m,score_x\n7,1\n", "no column 'n'"),
+        ("n,score_x\n1,1\n", "no row has a n"),
+    ],
+)
+def test_a_bad_join_is_refused(tmp_path, table, words):
+    path = tmp_path / "scores.csv"
+    path.write_text(table)
+    with pytest.raises(FormatError, match=words):
+        read_ratings([RATED], join=(path, "n"))
+
+
+def test_scores_of_a_text_that_raters_share_are_averaged(caplog):
+    table = pd.DataFrame({"text": ["a", "a", "b"], "quality": [1, 3, 2], "rater": ["x", "y", "x"]})
+    with caplog.at_level(logging.WARNING):
+        own = read_ratings([table.assign(score_x=[0.5, 0.7, 1.0])])
+    assert own.texts["score_x"].tolist() == pytest.approx([0.6, 1.0])
+    assert "score_x differs between rows of 1 texts" in caplog.text
+
+
+def test_lists_as_python_prints_them_and_columns_that_are_declined(tmp_path):
+    path = Path(tmp_path / "rated.csv")
+    path.write_text('text,quality,references\na,1,"[\'it\'\'s\', ""b""]"\nb,2,\n')
+    assert read_ratings([path]).texts["references"][1] == []
+    path.write_text('text,quality,references\na,1,"[\'b\', ""it\'s""]"\nb,2,\n')
+    assert read_ratings([path]).texts["references"][0] == ["b", "it's"]
+    path.write_text("text,quality,references\na,1,some words\n")
+    with pytest.raises(FormatError, match="references"):
+        read_ratings([path])
+    assert "references" not in read_ratings([path], columns={"references": ""}).texts
