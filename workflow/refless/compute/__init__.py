@@ -1,0 +1,1 @@
+"""What compiled code shares: the compiler (`compiled`), and texts as arrays (`words`)."""

@@ -8,7 +8,6 @@ A kernel is called ``family.variant``. The module of the family has
     KERNELS                             name -> what it needs (`refless.kernels._registry.Kernel`)
     index(name, training, **options)    makes training texts ready (`refless.kernels._blocks`)
     resources(name, **files)            sums of the files that it needs, if it needs any
-    reads(name, text)                   whether it can read a text, if it cannot read all
 
 and stands in `refless.kernels._registry.FAMILIES`. Nothing else knows of it.
 """
@@ -238,11 +237,11 @@ def unread(name: str, texts: Sequence[str]) -> tuple[int, str]:
     >>> unread("bleu.char", ["yes", "maybe"])[0]
     1
     """
-    kernel_entry = entry(name)
-    if not kernel_entry.reads:
+    reads, compares = entry(name).reads, entry(name).compares
+    if reads is None:
         return 0, ""
-    number = sum(not load(name).reads(name, text) for text in texts)
-    return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {kernel_entry.reads}"
+    number = len(texts) - sum(map(reads, texts))
+    return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {compares}"
 
 
 def indexed(name: str, training: Sequence[str], **options: Any) -> Index:

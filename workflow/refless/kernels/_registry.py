@@ -2,7 +2,7 @@
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -21,13 +21,15 @@ class Kernel(NamedTuple):
     files : option that says where a file or folder lies -> what `refless.fetch` calls it: a path of
         ``resources/sources.csv``, or ``models/<encoder>``; "" for one that users alone have. Their
         sums are signed, their paths are not
-    reads : what it needs to read a text, as half a sentence; "" for one that reads any
+    reads : whether it can read a text, so that the text is similar to itself; None: it reads any
+    compares : half a sentence on why it cannot read a text
     """
 
     packages: tuple[str, ...] = ()
     highest: float = 1.0
     files: Mapping[str, str] = {}
-    reads: str = ""
+    reads: Callable[[str], bool] | None = None
+    compares: str = ""
 
 
 def names() -> list[str]:

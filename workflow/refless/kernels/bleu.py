@@ -15,8 +15,12 @@ from collections.abc import Sequence
 from refless.kernels._blocks import Index
 from refless.kernels._registry import Kernel
 
-_OF_CHARACTERS = Kernel(reads="it compares n-grams of up to four characters")
-_OF_WORDS = Kernel(reads="it compares n-grams of up to four words")
+_OF_CHARACTERS = Kernel(
+    reads=lambda text: len(text) >= 4, compares="it compares n-grams of up to four characters"
+)
+_OF_WORDS = Kernel(
+    reads=lambda text: len(text.split()) >= 4, compares="it compares n-grams of up to four words"
+)
 KERNELS = {
     "bleu.char": _OF_CHARACTERS,
     "bleu.word": _OF_WORDS,
@@ -31,8 +35,3 @@ def index(name: str, training: Sequence[str]) -> Index:
 
     ngrams = NgramIndex(training, words=".word" in name, clipped=not name.endswith(".unclipped"))
     return Index(len(training), ngrams.look_up)
-
-
-def reads(name: str, text: str) -> bool:
-    """Whether a text has a 4-gram: one with fewer is not similar to itself."""
-    return len(text.split() if ".word" in name else text) >= 4

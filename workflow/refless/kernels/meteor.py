@@ -29,7 +29,8 @@ from refless.kernels.wordnet import WordNet, wordnet_sum
 _METEOR = Kernel(
     packages=("nltk",),
     files={"wordnet": "nltk/wordnet.zip"},
-    reads="it compares words between blanks",
+    reads=lambda text: bool(text.split()),
+    compares="it compares words between blanks",
 )
 KERNELS = {"meteor.nltk35": _METEOR._replace(highest=2.0), "meteor.nltk39": _METEOR}
 _WIDTH = 16384
@@ -50,11 +51,6 @@ def index(name: str, training: Sequence[str], *, wordnet: str | Path | None = No
 def resources(name: str, *, wordnet: str | Path | None = None) -> dict[str, str]:
     """The sum of WordNet's files; KernelError where there is none."""
     return {"wordnet": wordnet_sum(wordnet)}
-
-
-def reads(name: str, text: str) -> bool:
-    """Whether a text has a word."""
-    return bool(text.split())
 
 
 def _blocks(

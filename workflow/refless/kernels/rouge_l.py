@@ -18,11 +18,13 @@ from refless.compute.words import number_words, stems
 from refless.kernels._blocks import Fill, Index, even_blocks
 from refless.kernels._registry import Kernel
 
-_STEMMED = Kernel(packages=("nltk",), reads="it knows a-z and 0-9")
-KERNELS = {"rouge_l.stem": _STEMMED, "rouge_l.plain": _STEMMED._replace(packages=())}
+_WORD = re.compile("[a-z0-9]+")
+_PLAIN = Kernel(
+    reads=lambda text: _WORD.search(text.lower()) is not None, compares="it knows a-z and 0-9"
+)
+KERNELS = {"rouge_l.stem": _PLAIN._replace(packages=("nltk",)), "rouge_l.plain": _PLAIN}
 _WIDTH = 16384
 """Training texts in a block."""
-_WORD = re.compile("[a-z0-9]+")
 
 
 def index(name: str, training: Sequence[str]) -> Index:
@@ -30,11 +32,6 @@ def index(name: str, training: Sequence[str]) -> Index:
     vocabulary = {"": 0}
     words, starts = number_words(_split(name, training), vocabulary)
     return Index(len(training), partial(_blocks, name, vocabulary, words, starts))
-
-
-def reads(name: str, text: str) -> bool:
-    """Whether a text has a word."""
-    return _WORD.search(text.lower()) is not None
 
 
 def _split(name: str, texts: Sequence[str]) -> list[list[str]]:

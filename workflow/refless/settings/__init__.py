@@ -47,7 +47,7 @@ class Settings(Group):
     mirror: str = Field(
         "",
         description="A directory or base URL with the raw files under the paths of"
-        " resources/sources.csv; tried before the public URLs. REFLESS_MIRROR goes before it.",
+        " resources/sources.csv; tried before the public URLs. REFLESS_MIRROR takes precedence.",
     )
     network: bool = Field(True, description="Whether public URLs may be asked for raw files.")
     data: dict[EntryName, DataSet] = Field(
