@@ -116,7 +116,7 @@ def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
     np.testing.assert_allclose(centred.to_user_scale(centred.quality), expected)
     assert np.corrcoef(plain.quality, expected)[0, 1] < 0.9
     assert centred.raters.between == 0  # agreement is that of the ratings that are compared
-    assert centred.raters.mean.value > 0.5 > plain.raters.mean.value
+    assert centred.raters.icc_mean.value > 0.5 > plain.raters.icc_mean.value
     with pytest.raises(FormatError, match="rater"):
         read(tmp_path, texts(), center=True)
 

@@ -24,23 +24,23 @@ def test_agreement_is_the_intraclass_correlation():
     above = 4 * value.mean(axis=1).var(ddof=1)
     inside = value.var(axis=1, ddof=1).mean()
     raters = rater_agreement(table)
-    assert raters.one.value == pytest.approx((above - inside) / (above + 3 * inside))
-    assert raters.mean.value == pytest.approx((above - inside) / above)
-    assert (raters.number, raters.each, raters.several) == (20, 4, 60)
+    assert raters.icc_single.value == pytest.approx((above - inside) / (above + 3 * inside))
+    assert raters.icc_mean.value == pytest.approx((above - inside) / above)
+    assert (raters.number, raters.ratings_per_text, raters.repeated) == (20, 4, 60)
     assert raters.between < 0.05
     # the interval of an F test (Shrout & Fleiss 1979), about
     ratio = above / inside
     low, high = (ratio / stats.f.ppf(q, 59, 180) for q in (0.975, 0.025))
     expected = [(f - 1) / (f + 3) for f in (low, high)]
-    assert [raters.one.low, raters.one.high] == pytest.approx(expected, abs=0.06)
+    assert [raters.icc_single.low, raters.icc_single.high] == pytest.approx(expected, abs=0.06)
 
 
 def test_few_texts_with_two_ratings_say_nothing():
     table = rated_by(20, 0, texts=100)
     few = table[(table["text"] < ENOUGH_TEXTS - 1) | ~table["text"].duplicated()]
     raters = rater_agreement(few)
-    assert np.isnan(raters.one.value)
-    assert raters.several == ENOUGH_TEXTS - 1
+    assert np.isnan(raters.icc_single.value)
+    assert raters.repeated == ENOUGH_TEXTS - 1
 
 
 def test_raters_are_compared_within_systems():

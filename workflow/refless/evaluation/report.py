@@ -199,12 +199,15 @@ def about(rated: Rated) -> Iterator[str]:
         said += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
     yield said
     if (raters := rated.raters) is not None:
-        sentence = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
-        if np.isnan(raters.one.value):
-            sentence += f"; only {raters.several} texts have two: too few to say how far they agree"
+        sentence = f"{raters.number:,} raters, {raters.ratings_per_text:.2g} ratings a text"
+        if np.isnan(raters.icc_single.value):
+            sentence += (
+                f"; only {raters.repeated} texts have two: too few to say how far they agree"
+            )
         else:
             one, mean = (
-                _interval(icc.value, icc.low, icc.high) for icc in (raters.one, raters.mean)
+                _interval(icc.value, icc.low, icc.high)
+                for icc in (raters.icc_single, raters.icc_mean)
             )
             sentence += f"; agreement of one rating {one}, of their mean {mean} (ICC)"
         sentence += f"; {raters.between:.0%} of the variance lies between raters"

@@ -23,26 +23,37 @@ def neighbor_means(
         in their order: where estimates tie but for rounding, as in table 3 of the paper, the
         published ranks hang on that order.
     counts : shape (candidates,), int64
+
+    >>> neighbor_means(np.array([[0.9, 0.2, 0.4], [0.1, 0.0, 0.2]]), np.array([1.0, 0.5, 0.0]), 0.3)
+    (array([0.5, nan]), array([2, 0]))
     """
-    near = matrix >= tau
+    neighbors = matrix >= tau
     if leave_one_out:
-        np.fill_diagonal(near, False)
-    counts = near.sum(axis=1).astype(np.int64)
-    means = np.full(len(near), np.nan)
+        np.fill_diagonal(neighbors, False)
+    counts = neighbors.sum(axis=1).astype(np.int64)
+    means = np.full(len(neighbors), np.nan)
     for row in np.flatnonzero(counts):
-        means[row] = np.mean(quality[near[row]])
+        means[row] = np.mean(quality[neighbors[row]])
     return means, counts
 
 
 def means_of_sums(sums: Array, counts: Array) -> Array:
-    """Mean quality of the neighbors from sum and number, NaN without any."""
+    """Mean quality of the neighbors from sum and number, NaN without any.
+
+    >>> means_of_sums(np.array([1.5, 0.0]), np.array([2, 0]))
+    array([0.75,  nan])
+    """
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def apply_thresholds(
     means: Array, counts: Array, training: int, min_neighbors: int, max_share: float
 ) -> Array:
-    """The predictions: ``means`` where ``a <= |N| <= b |S|``, NaN elsewhere (equation 3)."""
+    """The predictions: ``means`` where ``a <= |N| <= b |S|``, NaN elsewhere (equation 3).
+
+    >>> apply_thresholds(np.array([0.5, 0.5, 0.5]), np.array([4, 5, 70]), 100, 5, 0.66)
+    array([nan, 0.5, nan])
+    """
     # a hair above the product, so that b = 0.29 of 100 examples is 29 and not 28
     most = max_share * training + 1e-9
     return np.where((counts >= min_neighbors) & (counts <= most), means, np.nan)

@@ -15,9 +15,13 @@ NOISE = 1e-12
 
 
 def spearman(prediction: Array, truth: Array) -> tuple[float, float]:
-    """Spearman's rho and its two-sided p-value (t approximation).
+    """Spearman's rho of two arrays (n,), and its two-sided p-value (t approximation).
 
     Both are NaN with fewer than 3 pairs, where one side is constant, or has a NaN.
+
+    >>> rho, p = spearman(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4]))
+    >>> round(rho, 3), round(p, 3)
+    (0.8, 0.2)
     """
     n = len(truth)
     if n < 3 or not (np.ptp(prediction) > 0 and np.ptp(truth) > 0):  # no range: a NaN
@@ -37,14 +41,20 @@ def _two_sided(t: float, freedom: int) -> float:
 
 
 def spearman_rows(x: Array, y: Array) -> Array:
-    """Spearman's rho of each row of ``x`` and ``y``, (..., rows, n); NaN of a constant side."""
-    truth, found = _midranks(y), np.empty(x.shape[:-1])
-    yy = (truth * truth).sum(axis=1)
-    for place in np.ndindex(x.shape[:-2]):
-        own = _midranks(x[place])
+    """Spearman's rho of each row of ``x``, (..., rows, n), and ``y``, (rows, n), shape (..., rows);
+    NaN of a constant side.
+
+    >>> spearman_rows(np.array([[1.0, 2, 3], [3, 2, 1]]), np.array([[1.0, 2, 3], [1, 2, 3]]))
+    array([ 1., -1.])
+    """
+    y_ranks, rho = _midranks(y), np.empty(x.shape[:-1])
+    yy = (y_ranks * y_ranks).sum(axis=1)
+    for index in np.ndindex(x.shape[:-2]):
+        ranks = _midranks(x[index])
         with np.errstate(invalid="ignore"):
-            found[place] = (own * truth).sum(axis=1) / np.sqrt((own * own).sum(axis=1) * yy)
-    return found
+            xy, xx = (ranks * y_ranks).sum(axis=1), (ranks * ranks).sum(axis=1)
+            rho[index] = xy / np.sqrt(xx * yy)
+    return rho
 
 
 def _midranks(rows: Array) -> Array:
@@ -61,7 +71,11 @@ def _midranks(rows: Array) -> Array:
 
 
 def weighted_mean(values: Array, weights: Array) -> Array:
-    """Mean of ``values`` (n,) under each row of ``weights`` (draws, n); NaN where none is drawn."""
+    """Mean of ``values`` (n,) under each row of ``weights`` (draws, n); NaN where all are 0.
+
+    >>> weighted_mean(np.array([1.0, 4.0]), np.array([[2, 1], [0, 3]]))
+    array([2., 4.])
+    """
     with np.errstate(invalid="ignore"):
         return np.asarray((weights * values).sum(axis=1) / weights.sum(axis=1))
 
@@ -72,6 +86,10 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
 
     Moments of ranks are exact as long as 4 n^3 is below 2^53: no order of summing shows. Raises
     SettingError: shapes do not fit, or a pair is of no candidate.
+
+    >>> values = np.array([1.0, 2, 3, 4])
+    >>> weighted_spearman(values, -values, np.array([[1, 1, 1, 1], [2, 0, 1, 1]]))
+    array([-1., -1.])
     """
     from refless.statistics.ranks import add_moments  # its import takes long
 
@@ -84,12 +102,12 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
             f" shape {weights.shape}",
             remedy="give one weight a draw and candidate, and each pair a candidate from 0",
         )
-    groups = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
-    order = np.argsort(groups[0])  # memory is read in the order of one side at least
-    pairs = np.array([column[order], *(own[order] for own in groups)], np.uint32)
-    found = np.empty((4, len(weights)))
-    add_moments(np.ascontiguousarray(weights, np.int32), pairs[0], pairs[1:], found)
-    total, product, x_spread, y_spread = found
+    x_level, y_level = (np.unique(values, return_inverse=True)[1] for values in (x, y))
+    order = np.argsort(x_level)  # memory is read in the order of one side at least
+    pairs = np.array([column[order], x_level[order], y_level[order]], np.uint32)
+    moments = np.empty((4, len(weights)))
+    add_moments(np.ascontiguousarray(weights, np.int32), pairs[0], pairs[1:], moments)
+    total, product, x_spread, y_spread = moments
     shared = product - total * ((total + 1) / 2) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = shared / np.sqrt(x_spread * y_spread)
@@ -98,7 +116,11 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
 
 def centred(values: Array, group: Array) -> Array:
     """Values (n,) less the mean of their group, such as their fold, int64 (n,), on a scale of their
-    own; equal ones tie, however they were summed."""
+    own; equal ones tie, however they were summed.
+
+    >>> centred(np.array([1.0, 3.0, 10.0, 12.0]), np.array([0, 0, 1, 1]))
+    array([-1.,  1., -1.,  1.])
+    """
     size = np.maximum(np.bincount(group), 1)
     away = values - (np.bincount(group, values) / size)[group]
     away[np.abs(away) <= NOISE * np.abs(values)] = 0
@@ -132,6 +154,10 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
 
     Source: Williams (1959), "The comparison of regression variables", in the form of Graham &
     Baldwin (2014), "Testing for significance of increased correlation with human judgment".
+
+    >>> t, p = williams(0.6, 0.4, r_ab=0.5, n=50)
+    >>> round(t, 3), round(p, 3)
+    (1.705, 0.095)
     """
     if n < 4 or np.isnan([r_a, r_b, r_ab]).any():
         return float("nan"), float("nan")
@@ -153,6 +179,9 @@ def ratings_saved(pearson: float, rated: int = 0, unrated: int | None = None) ->
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered inference",
     example 1 and section 6.
+
+    >>> round(ratings_saved(0.5), 3), round(ratings_saved(0.5, rated=100, unrated=300), 4)
+    (0.25, 0.1875)
     """
     share = 1.0 if unrated is None else unrated / (rated + unrated)
     return max(pearson, 0.0) ** 2 * share

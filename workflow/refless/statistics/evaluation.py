@@ -48,6 +48,10 @@ def evaluate(
         None: intervals hold for these predictions
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
+
+    >>> scores = evaluate(np.array([0.1, 0.5, 0.4, np.nan]), np.array([0.0, 0.5, 0.5, 1.0]))
+    >>> round(scores.mse.value, 4), round(scores.spearman.value, 3), scores.coverage.value
+    (0.0067, 0.866, 0.75)
     """
     n = len(truth)
     covered = ~np.isnan(prediction)
@@ -55,24 +59,23 @@ def evaluate(
     rho, p_value = spearman(p, t)
     if not covered.any():
         return Evaluation(Estimate(np.nan), Estimate(np.nan), Estimate(0, 0, 0), p_value, n)
-    inside, errors = np.flatnonzero(covered), (p - t) ** 2
+    rows, errors = np.flatnonzero(covered), (p - t) ** 2
 
     def measures(weights: Array) -> Array:
-        own = weights[:, inside]
+        of_covered = weights[:, rows]
         # without a rho of all candidates, a draw of some of them has none either
-        rhos = np.full(len(own), np.nan) if np.isnan(rho) else weighted_spearman(p, t, own)
-        return np.stack([weighted_mean(errors, own), rhos, weighted_mean(covered, weights)])
+        no_rho = np.full(len(weights), np.nan)
+        rhos = no_rho if np.isnan(rho) else weighted_spearman(p, t, of_covered)
+        return np.stack([weighted_mean(errors, of_covered), rhos, weighted_mean(covered, weights)])
 
-    drawn = draw_blocks(n if units is None else units, draws, seed)
-    values = np.mean(errors), rho, covered.mean()
-    pairs = zip(values, bootstrap(measures, drawn), strict=True)
-    mse, rhos, coverage = (Estimate.of(*pair) for pair in pairs)
+    blocks = draw_blocks(n if units is None else units, draws, seed)
+    mse_draws, rho_draws, coverage_draws = bootstrap(measures, blocks)
     number = None if units is None else len(np.unique(units))
     scale = spread_scale(number, training_share, draws, seed)
     return Evaluation(
-        mse=mse.with_spread(scale, 0, np.inf),
-        spearman=rhos.with_spread(scale, -1, 1),
-        coverage=coverage.with_spread(scale, 0, 1),
+        mse=Estimate.of(np.mean(errors), mse_draws).with_spread(scale, 0, np.inf),
+        spearman=Estimate.of(rho, rho_draws).with_spread(scale, -1, 1),
+        coverage=Estimate.of(covered.mean(), coverage_draws).with_spread(scale, 0, 1),
         p_value=p_value,
         n=n,
     )
@@ -82,13 +85,17 @@ def agreement(
     prediction: Array, truth: Array, mean: float, group: Array | None = None
 ) -> dict[str, float | None]:
     """Pearson's r and Spearman's rho within each ``group`` (int64), MSE, and that of a ``mean``
-    rating, of candidates with a prediction and a rating; None where undefined."""
-    there = ~np.isnan(prediction) & ~np.isnan(truth)
-    p, t = prediction[there], truth[there]
-    own = np.zeros(len(p), np.int64) if group is None else group[there]
-    x, y = centred(p, own), centred(t, own)
+    rating, of candidates with a prediction and a rating; None where undefined.
+
+    >>> agreement(np.array([1.0, 2, 3]), np.array([2.0, 3, 4]), mean=3.0)["mse"]
+    1.0
+    """
+    complete = ~np.isnan(prediction) & ~np.isnan(truth)
+    p, t = prediction[complete], truth[complete]
+    group = np.zeros(len(p), np.int64) if group is None else group[complete]
+    x, y = centred(p, group), centred(t, group)
     rho, errors = spearman(x, y)[0], np.square([p - t, mean - t])
     r = float("nan") if np.isnan(rho) else np.corrcoef(x, y)[0, 1]
     mse = errors.mean(axis=1) if len(p) else errors.sum(axis=1) * np.nan
-    found = {"pearson": r, "spearman": rho, "mse": mse[0], "mse_of_mean": mse[1]}
-    return {name: None if np.isnan(value) else float(value) for name, value in found.items()}
+    measures = {"pearson": r, "spearman": rho, "mse": mse[0], "mse_of_mean": mse[1]}
+    return {name: None if np.isnan(value) else float(value) for name, value in measures.items()}

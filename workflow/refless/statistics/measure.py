@@ -4,8 +4,6 @@ Stage: cell, table. In: estimates. Out: cells of a row, and back.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from refless.statistics.bootstrap import Estimate, packed, unpacked
@@ -14,10 +12,15 @@ PUBLISHED = "paper_"
 """What the name of a column of published values begins with."""
 
 
-@dataclass(frozen=True)
 class Measure:
-    """A measure and its columns, such as ``mse``, ``mse_low``, ``mse_high``, ``mse_draws`` and
-    ``paper_mse``.
+    """A measure and the names of its columns.
+
+    Attributes
+    ----------
+    name, low, high : of the value, and of the ends of its interval
+    interval : these three
+    draws, published : of its bootstrap draws, and of what a paper prints
+    columns : those of ``interval``, and ``published``
 
     >>> Measure("mse").columns
     ['mse', 'mse_low', 'mse_high', 'paper_mse']
@@ -25,65 +28,36 @@ class Measure:
     {'mse': 0.5, 'mse_low': 0.4, 'mse_high': 0.6}
     """
 
-    name: str
-
-    @property
-    def low(self) -> str:
-        return f"{self.name}_low"
-
-    @property
-    def high(self) -> str:
-        return f"{self.name}_high"
-
-    @property
-    def draws(self) -> str:
-        return f"{self.name}_draws"
-
-    @property
-    def published(self) -> str:
-        return f"{PUBLISHED}{self.name}"
-
-    @property
-    def interval(self) -> list[str]:
-        """The columns of the value and of the ends of its interval."""
-        return [self.name, self.low, self.high]
-
-    @property
-    def columns(self) -> list[str]:
-        """Those of `interval`, and of the published value."""
-        return [*self.interval, self.published]
+    def __init__(self, name: str) -> None:
+        self.name, self.low, self.high = name, f"{name}_low", f"{name}_high"
+        self.draws, self.published = f"{name}_draws", f"{PUBLISHED}{name}"
+        self.interval = [self.name, self.low, self.high]
+        self.columns = [*self.interval, self.published]
 
     def cells(self, estimate: Estimate) -> dict[str, Any]:
-        """An estimate as cells of a row: value, interval and, where they are kept, its draws, as
-        by `packed`."""
-        ends = estimate.value, estimate.low, estimate.high
-        cells: dict[str, Any] = dict(zip(self.interval, ends, strict=True))
+        """An estimate as cells of a row, with its draws, by `packed`, where they are kept."""
+        cells = {self.name: estimate.value, self.low: estimate.low, self.high: estimate.high}
         return cells if estimate.draws is None else cells | {self.draws: packed(estimate.draws)}
 
     def estimate(self, row: Mapping[Any, Any]) -> Estimate:
         """The estimate of a row; NaN where a cell is empty or not there."""
-        value, low, high = (_number(row.get(column)) for column in self.interval)
+        cells = (row.get(column) for column in self.interval)
+        value, low, high = (float("nan") if cell in (None, "") else float(cell) for cell in cells)
         draws = row.get(self.draws)
         return Estimate(value, low, high, unpacked(draws) if draws else None)
 
 
-def _number(cell: Any) -> float:
-    return float("nan") if cell in (None, "") else float(cell)
-
-
 def measure_columns(*names: str) -> list[str]:
-    """The columns of several measures, as `Measure.columns`."""
-    return list(chain.from_iterable(Measure(name).columns for name in names))
+    """The columns of several measures."""
+    return [column for name in names for column in Measure(name).columns]
 
 
 def measure_cells(**estimates: Estimate) -> dict[str, Any]:
-    """The cells of several estimates, by the names of their measures.
-
-    >>> measure_cells(mse=Estimate(0.5, 0.4, 0.6))
-    {'mse': 0.5, 'mse_low': 0.4, 'mse_high': 0.6}
-    """
-    pairs = (Measure(name).cells(estimate) for name, estimate in estimates.items())
-    return {column: cell for cells in pairs for column, cell in cells.items()}
+    """The cells of several estimates, by the names of their measures."""
+    cells: dict[str, Any] = {}
+    for name, estimate in estimates.items():
+        cells |= Measure(name).cells(estimate)
+    return cells
 
 
 def published_measures(columns: Iterable[str]) -> list[Measure]:

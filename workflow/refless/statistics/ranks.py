@@ -9,17 +9,21 @@ Array = np.ndarray
 
 
 def kendall_rows(x: Array, y: Array) -> Array:
-    """Kendall's tau-b of each row of ``x``, (..., rows, n), and ``y``, (rows, n); NaN of a constant
-    side. Raises SettingError: shapes do not fit."""
+    """Kendall's tau-b of each row of ``x``, (..., rows, n), and ``y``, (rows, n): (..., rows); NaN
+    of a constant side. Raises SettingError: shapes do not fit.
+
+    >>> kendall_rows(np.array([[1.0, 2, 3]]), np.array([[1.0, 3, 2]])).round(3)
+    array([0.333])
+    """
     if y.ndim != 2 or x.shape[-2:] != y.shape:
         raise SettingError(f"x has the shape {x.shape}, y {y.shape}: rows of numbers do not fit")
     x, y = np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64)
-    found = np.empty(x.shape[:-1])
-    for place in np.ndindex(found.shape):
-        score, untied_x, untied_y = _pairs(x[place], y[place[-1]])
+    tau = np.empty(x.shape[:-1])
+    for index in np.ndindex(tau.shape):
+        score, untied_x, untied_y = _pairs(x[index], y[index[-1]])
         product = float(untied_x) * float(untied_y)
-        found[place] = score / np.sqrt(product) if product else np.nan
-    return found
+        tau[index] = score / np.sqrt(product) if product else np.nan
+    return tau
 
 
 @compiled("UniTuple(int64, 3)(float64[::1], float64[::1])")
@@ -47,21 +51,20 @@ def add_moments(weights: Array, column: Array, groups: Array, out: Array) -> Non
     n = groups.shape[1]
     ranks = np.empty((2, n), np.int64)
     for draw in range(len(weights)):
-        own = weights[draw]
         ranks[:] = 0
         for i in range(n):
-            ranks[0, groups[0, i]] += own[column[i]]
-            ranks[1, groups[1, i]] += own[column[i]]
-        for side in range(2):
+            ranks[0, groups[0, i]] += weights[draw, column[i]]
+            ranks[1, groups[1, i]] += weights[draw, column[i]]
+        for xy in range(2):
             below, cubes = 0, 0.0  # cubes of many are no int64
             for group in range(n):
-                size = ranks[side, group]
-                ranks[side, group] = 2 * below + size + 1  # twice the midrank
+                size = ranks[xy, group]
+                ranks[xy, group] = 2 * below + size + 1  # twice the midrank
                 below += size
                 cubes += float(size) * size * size
-            out[0, draw], out[2 + side, draw] = below, (float(below) * below * below - cubes) / 12
+            out[0, draw], out[2 + xy, draw] = below, (float(below) * below * below - cubes) / 12
         product = 0.0
         for i in range(n):
-            drawn = float(own[column[i]])
-            product += drawn * ranks[0, groups[0, i]] * ranks[1, groups[1, i]]
+            weight = float(weights[draw, column[i]])
+            product += weight * ranks[0, groups[0, i]] * ranks[1, groups[1, i]]
         out[1, draw] = product / 4

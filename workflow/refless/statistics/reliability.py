@@ -20,48 +20,48 @@ class Raters(NamedTuple):
     """How far raters agree."""
 
     number: int  # of raters
-    each: float  # mean number of ratings of a text
-    several: int  # texts with two ratings or more
-    one: Estimate  # ICC(1,1), of one rating, and
-    mean: Estimate  # ICC(1,k), of a text's mean; NaN where fewer than `ENOUGH_TEXTS` have several
+    ratings_per_text: float
+    repeated: int  # texts with two ratings or more
+    icc_single: Estimate  # ICC(1,1), of one rating, and
+    icc_mean: Estimate  # ICC(1,k), of a text's mean; NaN with fewer than `ENOUGH_TEXTS` repeated
     between: float  # share of the ratings' variance, within systems, that lies between raters
 
 
 def rater_agreement(ratings: pd.DataFrame, draws: int = 1000, seed: int = 0) -> Raters:
     """Of ratings with ``text``, ``rater``, ``quality`` and, where it is known, ``system``;
-    intervals are from a bootstrap over texts."""
+    intervals are from a bootstrap over texts.
+
+    >>> rows = [(text, rater, text + rater / 10) for text in range(40) for rater in range(3)]
+    >>> raters = rater_agreement(pd.DataFrame(rows, columns=["text", "rater", "quality"]))
+    >>> raters.number, raters.repeated, round(raters.icc_single.value, 3)
+    (3, 40, 1.0)
+    """
     value, rater = ratings["quality"].to_numpy(np.float64), ratings["rater"]
     text = pd.factorize(ratings["text"])[0]
-    each, several = len(value) / (text.max() + 1), int((np.bincount(text) > 1).sum())
-    one = mean = Estimate(float("nan"))
-    if several >= ENOUGH_TEXTS:
-        texts = int(text.max()) + 1
+    texts, repeated = int(text.max()) + 1, int((np.bincount(text) > 1).sum())
+    icc_single = icc_mean = Estimate(float("nan"))
+    if repeated >= ENOUGH_TEXTS:
         weights = np.concatenate([np.ones((1, texts), np.uint16), draw_weights(texts, draws, seed)])
-        r = _one_rating(*_variance(value, text, weights))
+        r = _icc(value, text, weights)
         k = weights @ np.bincount(text) / weights.sum(axis=1)
         of_mean = k * r / (1 + (k - 1) * r)
-        one, mean = Estimate.of(r[0], r[1:]), Estimate.of(of_mean[0], of_mean[1:])
-    within = value
+        icc_single = Estimate.of(r[0], r[1:])
+        icc_mean = Estimate.of(of_mean[0], of_mean[1:])
     if "system" in ratings:
-        within = value - ratings["quality"].groupby(ratings["system"]).transform("mean").to_numpy()
-    share = _one_rating(*_variance(within, pd.factorize(rater)[0]))
+        value = value - ratings["quality"].groupby(ratings["system"]).transform("mean").to_numpy()
+    share = np.nan_to_num(_icc(value, pd.factorize(rater)[0])[0])
     return Raters(
         number=rater.nunique(),
-        each=each,
-        several=several,
-        one=one,
-        mean=mean,
-        between=max(float(np.nan_to_num(share[0])), 0.0),
+        ratings_per_text=len(value) / texts,
+        repeated=repeated,
+        icc_single=icc_single,
+        icc_mean=icc_mean,
+        between=max(float(share), 0.0),
     )
 
 
-def _one_rating(between: Array, inside: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return between / (between + inside)
-
-
-def _variance(value: Array, group: Array, weights: Array | None = None) -> tuple[Array, Array]:
-    """Variance between and inside groups of any size, of one-way analysis, each (draws,), under
+def _icc(value: Array, group: Array, weights: Array | None = None) -> Array:
+    """The share of variance between groups of any size, of one-way analysis, (draws,), under
     ``weights`` of the groups (draws, groups), by default once; NaN with one group, or one value in
     each."""
     size = np.bincount(group).astype(np.float64)
@@ -73,6 +73,6 @@ def _variance(value: Array, group: Array, weights: Array | None = None) -> tuple
         overall = weights @ (size * mean) / n
         above = weights @ (size * mean**2) - n * overall**2
         inside = weights @ squares / (n - groups)
-        usual = (n - weights @ size**2 / n) / (groups - 1)
-        between = (above / (groups - 1) - inside) / usual
-    return between, inside
+        usual_size = (n - weights @ size**2 / n) / (groups - 1)
+        between = (above / (groups - 1) - inside) / usual_size
+        return between / (between + inside)

@@ -26,33 +26,18 @@ def vocabulary(sequences: Iterable[Sequence[str]]) -> dict[str, int]:
 
 
 def token_numbers(sequences: Iterable[Sequence[Any]], vocabulary: Mapping[Any, int]) -> list[Array]:
-    """Tokens as numbers, `UNKNOWN` where not in the vocabulary; int64 (tokens,) each.
-
-    >>> token_numbers([["a", "pub", "nearby"]], {"a": 1, "pub": 2})
-    [array([1, 2, 0])]
-    """
+    """Tokens as numbers, `UNKNOWN` where not in the vocabulary; int64 (tokens,) each."""
     return [
-        np.array([vocabulary.get(token, UNKNOWN) for token in sequence], np.int64)
-        for sequence in sequences
+        np.array([vocabulary.get(t, UNKNOWN) for t in tokens], np.int64) for tokens in sequences
     ]
 
 
 class Encoded:
-    """Instances as numbers, with the vocabularies of their training rows.
+    """Instances (`refless.models.rnn_qe.data.INSTANCE_COLUMNS`) as numbers.
 
-    Parameters
-    ----------
-    table : DataFrame
-        With the columns `refless.models.rnn_qe.data.INSTANCE_COLUMNS`.
-
-    Attributes
-    ----------
-    id, part, rating : ndarray of shape (rows,)
-        Columns of the table.
-    mr, text : list of int64 ndarray of shape (tokens,)
-        Numbers of the tokens of each row.
-    mr_words, text_words : dict
-        Vocabularies, token -> number.
+    id, part, rating : columns of the table, shape (rows,)
+    mr, text : numbers of the tokens of each row
+    mr_words, text_words : vocabularies of the training rows
     """
 
     def __init__(self, table: pd.DataFrame) -> None:

@@ -160,11 +160,8 @@ def splits_of(rated: pd.DataFrame, evaluation: str, settings: DataSettings) -> l
     folds = cross_validation(rated, settings.seed)
     if experiment != CURVE:
         return folds
-    return [
-        split
-        for subset in range(CURVE_SUBSETS)
-        for split in smaller(folds, int(number), subset, settings.seed)
-    ]
+    subsets = range(CURVE_SUBSETS)
+    return [s for k in subsets for s in smaller(folds, int(number), k, settings.seed)]
 
 
 # ---- instances -----------------------------------------------------------------------------------
@@ -214,10 +211,8 @@ def _to_corrupt(texts: TrainingTexts, split: OutputSplit, setup: int) -> pd.Data
     if setup >= 4:
         added["source"] = references if setup >= 6 else references[references["part"] == "train"]
     columns = ["id", "mr", "words", "rating"]
-    tables = [
-        table.assign(id=f"{origin}:" + table["id"])[columns] for origin, table in added.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
+    tables = (table.assign(id=f"{origin}:" + table["id"]) for origin, table in added.items())
+    return pd.concat([table[columns] for table in tables], ignore_index=True)
 
 
 def _references_of(

@@ -22,10 +22,8 @@ CONTEXT_WORDS = 50
 def kind_of_meanings(meanings: Sequence[str]) -> str:
     """How these are written, `ACTS` or `SLOTS` if all of them are, else `TEXT`.
 
-    >>> kind_of_meanings(["inform(food=thai)"]), kind_of_meanings(["food[thai]"])
-    ('acts', 'slots')
-    >>> kind_of_meanings(["Where can I eat?"])
-    'text'
+    >>> [kind_of_meanings([meaning]) for meaning in ("inform(food=thai)", "food[thai]", "hungry?")]
+    ['acts', 'slots', 'text']
     """
     written = [meaning for meaning in meanings if meaning.strip()]
     for kind in (ACTS, SLOTS) if written else ():
@@ -121,11 +119,7 @@ def _span(words: Sequence[str], start: int, value: str) -> int:
 
 
 def unordered(triples: Sequence[str]) -> str:
-    """An MR without values: its triples, delexicalised, in one order, however slots are spelt.
-
-    >>> unordered(["inform", "name", "X-name", "inform", "area", "X-area"])
-    'informareaxarea;informnamexname'
-    """
+    """An MR without values: its triples, delexicalised, in one order, however slots are spelt."""
     return ";".join(
         sorted(plain_name(" ".join(triples[k : k + 3])) for k in range(0, len(triples), 3))
     )

@@ -80,11 +80,9 @@ class TrainingRun(NamedTuple):
 
 
 RUNS = {
-    f"{prefix}{evaluation}_setup{setup}".replace("cross_validation_", ""): TrainingRun(
-        schedule, evaluation, setup
-    )
-    for schedule, prefix in ((SHORT, ""), (PAPER, "paper_"))
-    for evaluation in EVALUATIONS
+    f"{prefix}{name}_setup{setup}".replace("cross_validation_", ""): TrainingRun(run, name, setup)
+    for run, prefix in ((SHORT, ""), (PAPER, "paper_"))
+    for name in EVALUATIONS
     for setup in SETUPS
 }
 RUNS |= {f"{CURVE}_{size}_setup1": TrainingRun(SHORT, f"{CURVE}_{size}", 1) for size in CURVE_SIZES}
