@@ -24,8 +24,8 @@ from refless.experiments.bleu_neighbors.matrices import read_kernel, write_kerne
 from refless.experiments.bleu_neighbors.neighbors import (
     Predicted,
     is_substitute_encoder,
-    rated_texts,
     read_predicted,
+    with_quality,
     write_neighbors,
 )
 from refless.experiments.bleu_neighbors.table1 import annotator_rows
@@ -138,7 +138,7 @@ def test_one_threshold_moves_and_the_other_stays(dataset, folder, blocks, tmp_pa
 def test_each_size_has_its_own_subsets(dataset, blocks, monkeypatch):
     monkeypatch.setattr(curves, "SUBSETS", 4)
     matrix = read_kernel(blocks[1], dataset)
-    quality, n = rated_texts(dataset)["quality"].to_numpy(), len(matrix)
+    quality, n = with_quality(dataset)["quality"].to_numpy(), len(matrix)
     how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "seed": 9}
     found = data_size_curve(matrix, quality, [10, 25, n], **how)
     assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}

@@ -22,7 +22,8 @@ from refless.evaluation.pairs import holm
 from refless.evaluation.rate import TextModel
 from refless.evaluation.read import FOLDS, prompts_of, same_unit
 from refless.models.folds import in_folds
-from refless.statistics.bootstrap import TAIL, t_quantile
+from refless.statistics.bootstrap import TAIL, Estimate, t_quantile
+from refless.statistics.measure import Measure
 
 Array = np.ndarray
 
@@ -32,12 +33,12 @@ MOST_RATINGS = 1_000_000
 """Up to which a plan is made."""
 MEAN_COLUMNS = [
     *("system", "rated", "unrated"),
-    *("rated_mean", "rated_mean_low", "rated_mean_high", "rated_standard_error"),
-    *("mean", "mean_low", "mean_high", "standard_error", "weight", "rank_low", "rank_high"),
+    *(*Measure("rated_mean").interval, "rated_standard_error"),
+    *(*Measure("mean").interval, "standard_error", "weight", "rank_low", "rank_high"),
 ]
 """``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``; the
 ranks are those that the tests of all pairs leave open, 1 for the greatest mean."""
-DIFFERENCE_COLUMNS = ["a", "b", "difference", "difference_low", "difference_high", "p", "p_holm"]
+DIFFERENCE_COLUMNS = ["a", "b", *Measure("difference").interval, "p", "p_holm"]
 
 
 FEWEST_TEXTS = 10
@@ -158,7 +159,7 @@ def mean_tables(
 
 def _cells(name: str, mean: Mean) -> dict[str, float]:
     low, high = mean.interval
-    return {name: mean.value, f"{name}_low": low, f"{name}_high": high}
+    return Measure(name).cells(Estimate(mean.value, low, high))
 
 
 def _differences(means: Mapping[str, Mean]) -> pd.DataFrame:

@@ -17,12 +17,11 @@ from refless.evaluation.evaluate import (
 )
 from refless.evaluation.predict import column_name
 from refless.evaluation.read import Rated
+from refless.statistics.measure import Measure
 
 Array = np.ndarray
 
-PAIR_COLUMNS = [
-    *("split", "a", "b", "difference", "difference_low", "difference_high", "p", "p_holm")
-]
+PAIR_COLUMNS = ["split", "a", "b", *Measure("difference").interval, "p", "p_holm"]
 """``difference`` is r of ``a``, the greater one, less r of ``b``; p is corrected over all pairs of
 the split."""
 

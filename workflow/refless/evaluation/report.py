@@ -35,6 +35,7 @@ from refless.evaluation.predict import (
 from refless.evaluation.read import Rated
 from refless.evaluation.replacement import YARDSTICKS
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
+from refless.statistics.measure import Measure
 from refless.store.files import json_text, write_together
 
 BETWEEN = 0.1
@@ -119,7 +120,7 @@ def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
         return {}
     best = tried.nlargest(1, measure).iloc[0].to_dict()
     corrected = min(1.0, best["p"] * len(tried))
-    above = best["difference"] > 0 and best[f"{measure}_low"] > 0
+    above = best["difference"] > 0 and best[Measure(measure).low] > 0
     shown = bool(corrected < LEVEL and above)
     return {**best, "methods": len(tried), "corrected": corrected, "shown": shown}
 
@@ -245,13 +246,13 @@ def _verdict_line(comparison: Comparison, split: str) -> str:
     sentence += f", corrected for {best['methods']} methods {best['corrected']:.2g}"
     if best["shown"]:
         return f"{sentence}: shown {texts}."
-    close = best["corrected"] >= LEVEL or best[f"{measure}_low"] > 0
+    close = best["corrected"] >= LEVEL or best[Measure(measure).low] > 0
     why = "" if close else ", for r may be 0"
     return f"{sentence}: not shown{why} {texts}."
 
 
 def _shown(row: Mapping[Any, float], name: str) -> str:
-    return _interval(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+    return _interval(*(row[column] for column in Measure(name).interval))
 
 
 def _interval(value: float, low: float, high: float) -> str:
@@ -324,8 +325,8 @@ def _reversed(rated: Rated, comparison: Comparison) -> list[str]:
 
 def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:
     """Rows whose ``pearson`` is the correlation that decides the split."""
-    ends = "", "_low", "_high"
-    return table.assign(**{f"pearson{end}": table[f"{criterion(split)}{end}"] for end in ends})
+    columns = zip(Measure("pearson").interval, Measure(criterion(split)).interval, strict=True)
+    return table.assign(**{name: table[decisive] for name, decisive in columns})
 
 
 def _view(table: pd.DataFrame, rank: Mapping[str, int]) -> str:
@@ -350,7 +351,7 @@ def _view(table: pd.DataFrame, rank: Mapping[str, int]) -> str:
 
 
 def _intervals(table: pd.DataFrame, name: str) -> list[str]:
-    rows = table[[name, f"{name}_low", f"{name}_high"]].astype(float).to_numpy()
+    rows = table[Measure(name).interval].astype(float).to_numpy()
     return ["" if np.isnan(value) else _interval(value, low, high) for value, low, high in rows]
 
 

@@ -1,7 +1,7 @@
 """What any estimate of quality should be compared with: baselines without a kernel.
 
 Stage: prediction. In: training examples. Out: one estimate of quality a text; NaN where a baseline
-has none. Each looks at one thing of a text, ``seen``, such as the text itself or its system. The
+has none. Each looks at one thing of a text, ``X``, such as the text itself or its system. The
 ``groups`` of training examples say which stay together where a penalty is chosen (default: none).
 """
 
@@ -23,49 +23,60 @@ EXACT, NEAR = 1e-12, 1e-5
 
 
 class Constant:
-    """The mean quality of the training examples, or a value that is given."""
+    """The mean quality of the training examples, or a value that is given.
+
+    >>> Constant().fit(["a", "b"], [1.0, 2.0]).predict(["c"])
+    array([1.5])
+    """
 
     def __init__(self, value: float | None = None) -> None:
         self.value = value
 
-    def fit(self, seen: Any, quality: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
         self.value_ = float(np.mean(quality)) if self.value is None else self.value
         return self
 
-    def predict(self, seen: Sequence[object]) -> Array:
-        return np.full(len(seen), self.value_)
+    def predict(self, X: Sequence[object]) -> Array:
+        return np.full(len(X), self.value_)
 
 
 class Line:
     """A least squares line from a number of a text, such as its length, to its quality: the mean
-    quality where there is no slope to fit, NaN for a text whose number is NaN."""
+    quality where there is no slope to fit, NaN for a text whose number is NaN.
 
-    def fit(self, seen: Any, quality: Any, groups: Any = None) -> Self:
-        x, y = np.asarray(seen, np.float64), np.asarray(quality, np.float64)
-        there = ~np.isnan(x)
-        own, other = x[there], y[there]
+    >>> Line().fit([10, 20, np.nan], [1.0, 2.0, 5.0]).predict([30, np.nan])
+    array([ 3., nan])
+    """
+
+    def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
+        x, y = np.asarray(X, np.float64), np.asarray(quality, np.float64)
         self.slope_, self.start_ = 0.0, float(y.mean())
-        if len(own) > 1 and np.ptp(own) > 0:
-            away = own - own.mean()
-            self.slope_ = float((away * (other - other.mean())).sum() / (away**2).sum())
-            self.start_ = float(other.mean() - self.slope_ * own.mean())
+        x, y = x[~np.isnan(x)], y[~np.isnan(x)]
+        if len(x) > 1 and np.ptp(x) > 0:
+            dx = x - x.mean()
+            self.slope_ = float((dx * (y - y.mean())).sum() / (dx**2).sum())
+            self.start_ = float(y.mean() - self.slope_ * x.mean())
         return self
 
-    def predict(self, seen: Any) -> Array:
-        return self.start_ + self.slope_ * np.asarray(seen, np.float64)
+    def predict(self, X: Any) -> Array:
+        return self.start_ + self.slope_ * np.asarray(X, np.float64)
 
 
 class Lookup:
     """The mean quality of the training examples that are equal, such as texts or systems; NaN where
-    there is none."""
+    there is none.
 
-    def fit(self, seen: Sequence[object], quality: Any, groups: Any = None) -> Self:
-        mean = pd.Series(np.asarray(quality, np.float64)).groupby(np.array(seen, object)).mean()
+    >>> Lookup().fit(["a", "a", "b"], [1.0, 2.0, 5.0]).predict(["a", "c"])
+    array([1.5, nan])
+    """
+
+    def fit(self, X: Sequence[object], quality: Any, groups: Any = None) -> Self:
+        mean = pd.Series(np.asarray(quality, np.float64)).groupby(np.array(X, object)).mean()
         self.mean_ = mean.round(12)  # equal means tie, however they were added up
         return self
 
-    def predict(self, seen: Sequence[object]) -> Array:
-        return self.mean_.reindex(np.array(seen, object)).to_numpy()
+    def predict(self, X: Sequence[object]) -> Array:
+        return self.mean_.reindex(np.array(X, object)).to_numpy()
 
 
 class Ngrams:
@@ -81,10 +92,10 @@ class Ngrams:
         self._count = CountVectorizer(analyzer="char_wb", ngram_range=(1, 3), dtype=np.float64)
         # blank texts alone have no n-gram, which it refuses
         split = [text.lower().split() for text in [*self._row, "."]]
-        known: dict[str, int] = {}
-        words, starts = number_words(split, known)
-        in_texts = csr_matrix((np.ones(len(words)), words, starts), (len(split), len(known)))
-        self._counts = in_texts @ self._count.fit_transform(known)
+        vocabulary: dict[str, int] = {}
+        words, starts = number_words(split, vocabulary)
+        in_texts = csr_matrix((np.ones(len(words)), words, starts), (len(split), len(vocabulary)))
+        self._counts = in_texts @ self._count.fit_transform(vocabulary)
         self._counts.sort_indices()
 
     def of(self, texts: Sequence[str]) -> Any:
@@ -178,15 +189,15 @@ class SystemRidge(RidgeTfidf):
         return self._of_system(systems) + super().predict(texts)
 
     def _of_system(self, systems: Sequence[str]) -> Array:
-        found = self._system.predict(systems)
-        return np.where(np.isnan(found), self._mean, found)
+        means = self._system.predict(systems)
+        return np.where(np.isnan(means), self._mean, means)
 
 
 class RidgeScores:
     """Ridge regression over several scores of a text, standardised; its strength is chosen by
     leave-one-out. NaN for a text that has no score."""
 
-    def fit(self, seen: Any, quality: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
         from sklearn.impute import SimpleImputer
         from sklearn.linear_model import RidgeCV
         from sklearn.pipeline import make_pipeline
@@ -194,12 +205,12 @@ class RidgeScores:
 
         filled = SimpleImputer(keep_empty_features=True)
         model = make_pipeline(filled, StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
-        self._model = model.fit(np.array(seen), quality)
+        self._model = model.fit(np.array(X), quality)
         return self
 
-    def predict(self, seen: Any) -> Array:
-        every = np.array(seen)
-        return np.where(np.isnan(every).all(axis=1), np.nan, self._model.predict(every))
+    def predict(self, X: Any) -> Array:
+        scores = np.array(X)
+        return np.where(np.isnan(scores).all(axis=1), np.nan, self._model.predict(scores))
 
 
 def _apart(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:

@@ -330,9 +330,17 @@ def corpus_delta_bleu(
         weight outside of [-1, +1]; an unknown rule.
 
     Source: Galley et al. (2015), section 3.
+
+    Examples
+    --------
+    >>> references, weights = [["a cat sat down", "the dog left"]], [[1.0, -1.0]]
+    >>> corpus_delta_bleu(["a cat sat down"], references, weights)
+    1.0
+    >>> round(corpus_delta_bleu(["a cat sat up"], references, weights, max_order=2), 4)
+    0.7071
     """
-    each = of_items(hypotheses, references, weights, max_order)
-    return float(scores(each.sum(axis=0), rule))
+    statistics = of_items(hypotheses, references, weights, max_order)
+    return float(scores(statistics.sum(axis=0), rule))
 
 
 def of_items(

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
 from refless.report.catalogue import Column, Entry, Section
+from refless.statistics.measure import PUBLISHED, Measure
 
 FOLDER = Path(__file__).parent
 VERDICTS = {
@@ -95,7 +96,7 @@ def _say_why(reason: Any, cells: list[Cell]) -> None:
 
 def _ours(table: pd.DataFrame) -> list[str]:
     beside = ("provenance", "reason")
-    return [c for c in map(str, table) if c not in beside and not c.startswith("paper_")]
+    return [c for c in map(str, table) if c not in beside and not c.startswith(PUBLISHED)]
 
 
 def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
@@ -112,11 +113,12 @@ def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
     if value is not None and row.get(column.star) == 1:
         text += "*"
     plain = "" if value is None else str(value)
-    printed = row.get(f"paper_{name}")
+    measure = Measure(name)
+    printed = row.get(measure.published)
     if _empty(printed):
         return Cell(text, plain, number=number)
-    ours, low, high = (_float(row.get(f"{name}{end}")) for end in ("", "_low", "_high"))
-    star = "*" if str(row.get(f"paper_{column.star}")) == "1" else ""
+    ours, low, high = (_float(row.get(end)) for end in measure.interval)
+    star = "*" if str(row.get(Measure(column.star).published)) == "1" else ""
     return Cell(
         f"{text or '–'} / {printed}{star}",
         plain,
@@ -146,7 +148,7 @@ def number(value: Any, digits: int) -> str:
 def with_interval(row: Mapping[Any, Any], name: str, digits: int) -> str:
     """``0.325 (0.19, 0.45)``; its ends have a digit less."""
     text = number(row.get(name), digits)
-    low, high = (row.get(f"{name}_{end}") for end in ("low", "high"))
+    low, high = row.get(Measure(name).low), row.get(Measure(name).high)
     if text == "–" or _empty(low) or _empty(high) or low == high:
         return text
     return f"{text} ({number(low, max(0, digits - 1))}, {number(high, max(0, digits - 1))})"

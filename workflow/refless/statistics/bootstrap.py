@@ -29,7 +29,13 @@ TAIL = 0.025
 @dataclass(frozen=True)
 class Estimate:
     """A number with its 95% bootstrap interval, NaN where it is undefined, and the draws (draws,)
-    that it is from, if they are kept."""
+    that it is from, if they are kept.
+
+    >>> draws = np.arange(-50, 51) / 500
+    >>> a, b = Estimate.of(0.5, 0.5 + draws), Estimate.of(0.2, 0.2 + draws)
+    >>> round(a.low, 3), round(a.high, 3), round((a - b).value, 3)
+    (0.405, 0.595, 0.3)
+    """
 
     value: float
     low: float = float("nan")
@@ -58,7 +64,11 @@ class Estimate:
 
 
 def packed(draws: Array) -> str:
-    """Draws (draws,) as text for a cell of a table: float32 in base64."""
+    """Draws (draws,) as text for a cell of a table: float32 in base64.
+
+    >>> unpacked(packed(np.array([0.5, 0.25])))
+    array([0.5 , 0.25])
+    """
     return b64encode(draws.astype("<f4").tobytes()).decode()
 
 
@@ -78,16 +88,23 @@ def interval(draws: Array, tests: int = 1) -> tuple[float, float]:
     as a rho that one candidate decides has none in each draw that misses this one.
 
     tests : estimates of which this is the best: all their intervals hold together (Bonferroni)
+
+    >>> interval(np.arange(0, 1001) / 1000)
+    (0.025, 0.975)
     """
-    there = draws[~np.isnan(draws)]
-    if len(there) == 0 or len(draws) - len(there) > TAIL * len(draws):
+    defined = draws[~np.isnan(draws)]
+    if len(defined) == 0 or len(draws) - len(defined) > TAIL * len(draws):
         return float("nan"), float("nan")
-    low, high = np.quantile(there, [TAIL / tests, 1 - TAIL / tests])
+    low, high = np.quantile(defined, [TAIL / tests, 1 - TAIL / tests])
     return float(low), float(high)
 
 
 def context_units(context: Array | None, fewest: int = FEWEST_CONTEXTS) -> Array | None:
-    """The context of each candidate, int64 (candidates,), if there are enough, else None."""
+    """The context of each candidate, int64 (candidates,), if there are enough, else None.
+
+    >>> context_units(np.array([0, 0, 1]), fewest=2), context_units(np.array([0, 0, 1]))
+    (array([0, 0, 1]), None)
+    """
     return None if context is None or len(np.unique(context)) < fewest else context
 
 
@@ -99,6 +116,9 @@ class ResamplingUnits:
 
     primary, crossed : of each candidate, int64 (candidates,); where both are there, -1 is what is
         not resampled, since the other is
+
+    >>> ResamplingUnits(np.array([0, 0, 1])).number
+    2
     """
 
     primary: Array
@@ -114,9 +134,10 @@ class ResamplingUnits:
 
     def distinct(self) -> tuple["ResamplingUnits", Array]:
         """Each combination once, and which one each candidate has, int64 (candidates,)."""
-        sides = [self.primary] if self.crossed is None else [self.primary, self.crossed]
-        rows, inverse = np.unique(np.stack(sides), axis=1, return_inverse=True)
-        return ResamplingUnits(*rows), inverse.reshape(-1)
+        columns = [self.primary] if self.crossed is None else [self.primary, self.crossed]
+        units, inverse = np.unique(np.stack(columns), axis=1, return_inverse=True)
+        crossed = None if self.crossed is None else units[1]
+        return ResamplingUnits(units[0], crossed), inverse.reshape(-1)
 
 
 def crossed_units(
@@ -139,10 +160,10 @@ def crossed_units(
         return ResamplingUnits(text)
     if not crossing.any():
         return ResamplingUnits(units)
-    sides = np.full((2, len(text)), -1, np.int64)
-    for side, values, resampled in ((0, units, ~inside), (1, text, crossing)):
-        sides[side, resampled] = np.unique(values[resampled], return_inverse=True)[1]
-    return ResamplingUnits(*sides)
+    primary, crossed = np.full((2, len(text)), -1, np.int64)
+    primary[~inside] = np.unique(units[~inside], return_inverse=True)[1]
+    crossed[crossing] = np.unique(text[crossing], return_inverse=True)[1]
+    return ResamplingUnits(primary, crossed)
 
 
 def t_quantile(freedom: float) -> float:
@@ -220,27 +241,32 @@ def draw_blocks(units: int | Array | ResamplingUnits, draws: int, seed: int) -> 
 
     ``units`` is the number of candidates, each resampled by itself; or the unit of each (0, 1,
     ...), int64 (candidates,); or both units and texts.
+
+    >>> [block.shape for block in draw_blocks(np.array([0, 0, 1]), draws=4, seed=0)]
+    [(4, 3)]
     """
     if isinstance(units, int | np.integer):
         units = np.arange(units)
     if not isinstance(units, ResamplingUnits):
         units = ResamplingUnits(units)
-    sides, crossed = [units.primary], units.crossed is not None
-    n = int(units.primary.max()) + 1
-    if units.crossed is not None:  # what is not resampled counts once
-        sides = [units.primary + 1, np.where(units.crossed < 0, 0, units.crossed + 1 + n)]
-        n += int(units.crossed.max()) + 1
+    primary, crossed = units.primary, units.crossed
+    n = int(primary.max()) + 1
+    if crossed is not None:  # what is not resampled counts once, in column 0
+        texts = int(crossed.max()) + 1
+        primary, crossed = primary + 1, np.where(crossed < 0, 0, crossed + 1 + n)
+        n += texts
+    poisson = crossed is not None
     kept = n * draws <= KEPT
-    weights = [draw_weights(n, draws, seed, crossed)] if kept else _draw(n, draws, seed, crossed)
+    weights = [draw_weights(n, draws, seed, poisson)] if kept else _draw(n, draws, seed, poisson)
     for block in weights:
-        step = max(1, BLOCK // len(units.primary))
+        step = max(1, BLOCK // len(primary))
         for start in range(0, len(block), step):
             rows = block[start : start + step]
-            if crossed:
-                rows = np.insert(rows, 0, 1, axis=1)
-                yield rows[:, sides[0]] * rows[:, sides[1]]
+            if crossed is None:
+                yield rows[:, primary]
             else:
-                yield rows[:, sides[0]]
+                rows = np.insert(rows, 0, 1, axis=1)
+                yield rows[:, primary] * rows[:, crossed]
 
 
 @lru_cache(maxsize=4)
@@ -248,6 +274,9 @@ def draw_weights(n: int, draws: int, seed: int, poisson: bool = False) -> Array:
     """Weights of ``draws`` bootstrap samples of n candidates, shape (draws, n).
 
     Kept, since a table asks for the same draws for each of its rows; not to be written to.
+
+    >>> draw_weights(5, draws=3, seed=0).sum(axis=1)
+    array([5, 5, 5], dtype=uint64)
     """
     weights = np.concatenate([*_draw(n, draws, seed, poisson)])
     weights.flags.writeable = False

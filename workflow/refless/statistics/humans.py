@@ -187,6 +187,13 @@ def covered_errors(
     in size. ``covered`` is bool (candidates,), other parameters are as in `human_rows`.
 
     Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; their test is not named.
+
+    >>> candidate, rater = np.array([0, 1, 2, 3]), np.array(["a", "a", "b", "b"])
+    >>> rating, truth = np.array([0.0, 0.4, 0.5, 1.0]), np.array([0.0, 0.5, 0.5, 0.8])
+    >>> covered = np.array([True, False, True, False])
+    >>> errors = covered_errors(candidate, rater, rating, truth, covered, draws=10)
+    >>> round(errors.overall.value, 4), errors.covered.value
+    (0.0125, 0.0)
     """
     n = len(truth)
     mse_of = _annotator_means(candidate, rater, (rating - truth[candidate]) ** 2, n)

@@ -18,9 +18,9 @@ from refless.experiments.bleu_neighbors.neighbors import (
     Predicted,
     leave_one_out_means,
     predictions,
-    rated_texts,
+    with_quality,
 )
-from refless.experiments.bleu_neighbors.table1 import Styles, of_our_tasks
+from refless.experiments.bleu_neighbors.table1 import TaskStyles, of_our_tasks
 from refless.experiments.published import read_published
 from refless.models.neighbor_means import apply_thresholds
 from refless.statistics.correlation import spearman
@@ -80,7 +80,7 @@ def write_data_size_curve(
 ) -> None:
     """Write the curve over the data size of a data set from the blocks of its kernel; ``settings``
     are ``tau``, ``a``, ``b`` and ``seed``."""
-    quality = rated_texts(dataset)["quality"].to_numpy(np.float64)
+    quality = with_quality(dataset)["quality"].to_numpy(np.float64)
     matrix, n = read_kernel(kernels, dataset), len(quality)
     grid = range(STEP, n, STEP) if n <= LARGE_DATASET else LARGE_SIZES
     sizes = [*(size for size in grid if settings["a"] < size < n), n]
@@ -111,7 +111,7 @@ def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float,
     return rho
 
 
-def published_points(path: str | Path, styles: Styles) -> dict[str, dict[str, float]]:
+def published_points(path: str | Path, styles: TaskStyles) -> dict[str, dict[str, float]]:
     """Spearman's rho and coverage -> data set -> what table 1 of the paper, a file, has of BLEU."""
     printed = of_our_tasks(read_published(path), styles)
     bleu = printed[printed["model"] == "bleu"]

@@ -27,7 +27,7 @@ LARGE_DATASET = 1000
 """Texts beyond which a data set is large, see `leave_one_out_means`."""
 
 
-def rated_texts(dataset: Task) -> pd.DataFrame:
+def with_quality(dataset: Task) -> pd.DataFrame:
     """Texts with a quality, in the order of their file."""
     return dataset.texts[dataset.texts["quality"].notna()]
 
@@ -57,7 +57,7 @@ def write_neighbors(
 ) -> None:
     """Write mean and number of the neighbors of every rated text of a data set, `NEIGHBOR_COLUMNS`;
     ``paths`` are those of the kernel, see `read_kernel`."""
-    rated, matrix = rated_texts(dataset), read_kernel(paths, dataset)
+    rated, matrix = with_quality(dataset), read_kernel(paths, dataset)
     quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > LARGE_DATASET
     means, counts = leave_one_out_means(matrix, quality, tau, in_order=in_order)
     table = rated.assign(mean=means, neighbors=counts)[NEIGHBOR_COLUMNS]
@@ -165,7 +165,7 @@ def read_predicted(
     predicted = {}
     files = [Path(path) for path in paths]
     for dataset in map(read_task, folders):
-        rated, ratings = rated_texts(dataset), dataset.ratings
+        rated, ratings = with_quality(dataset), dataset.ratings
         id, quality = rated["id"].tolist(), rated["quality"].to_numpy(np.float64)
         neighbors = {
             path.stem: read_neighbors(path, id, quality)

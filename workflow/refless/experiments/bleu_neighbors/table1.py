@@ -19,7 +19,7 @@ from refless.statistics.measure import Measure, measure_cells, measure_columns
 
 Array = np.ndarray
 TableRows = list[dict[str, Any]]
-Styles = Mapping[str, Mapping[str, Any]]
+TaskStyles = Mapping[str, Mapping[str, Any]]
 """Task -> how it is shown, all tasks in order; ``published`` is its name in the paper."""
 Models = Mapping[str, Sequence[str]]
 """Model -> its kernels, the published one first."""
@@ -29,15 +29,8 @@ ALL, OTHERS = "all", "others"
 """What a text's quality is: the mean of all labels, or, of each annotator, that of the others'."""
 TABLE1_KEYS = ["dataset", "model", "kernel", "ground_truth"]
 SECTION53_KEYS = ["dataset", "model", "kernel"]
-LAST = [
-    "p",
-    "p_below_0.01",
-    "paper_p_below_0.01",
-    "substitute_encoder",
-    "n",
-    "provenance",
-    "reason",
-]
+LAST = ["p", "p_below_0.01", "paper_p_below_0.01", "substitute_encoder", "n"]
+LAST += ["provenance", "reason"]
 
 
 def cells(
@@ -57,7 +50,7 @@ def cells(
     return {**row, "reason": "" if scores.coverage.value else "no_neighbors"}
 
 
-def of_our_tasks(published: pd.DataFrame, styles: Styles) -> pd.DataFrame:
+def of_our_tasks(published: pd.DataFrame, styles: TaskStyles) -> pd.DataFrame:
     """Published cells under our names of tasks; of a data set that is not configured, under no name
     that one of ours may have."""
     names = {style["published"]: dataset for dataset, style in styles.items() if style["published"]}
@@ -69,13 +62,13 @@ def of_our_tasks(published: pd.DataFrame, styles: Styles) -> pd.DataFrame:
     return published.assign(**ours)
 
 
-def _of_our_kernels(published: pd.DataFrame, styles: Styles, models: Models) -> pd.DataFrame:
+def _of_our_kernels(published: pd.DataFrame, styles: TaskStyles, models: Models) -> pd.DataFrame:
     kernels = [models[model][0] if model in models else "" for model in published["model"]]
     return of_our_tasks(published.assign(kernel=kernels, ground_truth=ALL), styles)
 
 
 def table1(
-    styles: Styles,
+    styles: TaskStyles,
     tasks: Mapping[str, Predicted],
     published: pd.DataFrame,
     models: Models,
@@ -84,7 +77,7 @@ def table1(
 ) -> pd.DataFrame:
     """Table 1: the annotators and every kernel of every model on each data set, beside the paper's.
 
-    styles : data set -> how it is shown, see `Styles`
+    styles : data set -> how it is shown, see `TaskStyles`
     tasks : data set -> its predictions; a data set without any gets rows without numbers
     models : model -> its kernels, the published one first
     published : by `refless.experiments.published.read_published`
@@ -177,7 +170,7 @@ def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int
 
 
 def section53(
-    styles: Styles,
+    styles: TaskStyles,
     tasks: Mapping[str, Predicted],
     published: pd.DataFrame,
     models: Models,

@@ -18,10 +18,10 @@ from refless.experiments.bleu_neighbors.neighbors import (
     NEIGHBOR_COLUMNS,
     Predicted,
     predictions,
-    rated_texts,
     read_neighbors,
+    with_quality,
 )
-from refless.experiments.bleu_neighbors.table1 import Styles, TableRows, cells, of_our_tasks
+from refless.experiments.bleu_neighbors.table1 import TableRows, TaskStyles, cells, of_our_tasks
 from refless.experiments.published import merge_published
 from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
@@ -45,7 +45,7 @@ def write_cross_estimates(
 
     Source: Ethayarajh & Sadigh (2020), section 5.4.
     """
-    training, candidates = rated_texts(source), rated_texts(target)
+    training, candidates = with_quality(source), with_quality(target)
     quality, tables = training["quality"].to_numpy(np.float64), []
     training_texts, candidate_texts = training["text"].tolist(), candidates["text"].tolist()
     for name, tau in taus.items():
@@ -78,7 +78,7 @@ def read_pairs(
 
 
 def table2(
-    styles: Styles,
+    styles: TaskStyles,
     tasks: Mapping[str, Predicted],
     pairs: Mapping[Key, tuple[Array, str]],
     published: pd.DataFrame,

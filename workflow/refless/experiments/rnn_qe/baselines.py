@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.experiments.rnn_qe.runs import read_rated
+from refless.experiments.rnn_qe.runs import read_training_texts
 from refless.kernels import kernel
 from refless.models.baselines import Lookup, RidgeTfidf
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
@@ -24,6 +24,7 @@ from refless.models.rnn_qe.statistics import scale_statistics
 from refless.store import sealed
 
 Array = np.ndarray
+_Splits = Sequence[data.OutputSplit]
 
 PAPER_METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
 OUTPUT_COLUMNS = ["id", "domain", "system", "mr_number", "rating", *PAPER_METRICS.values(), *CROSS]
@@ -81,9 +82,7 @@ def _bleu_neighbors(rating: Array, matrix: Array, split: data.OutputSplit) -> Ar
     return predict(test, max(_TAUS, key=validation_score))
 
 
-def predicted(
-    model: str, rated: pd.DataFrame, matrix: Array, splits: Sequence[data.OutputSplit]
-) -> Array:
+def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: _Splits) -> Array:
     """`estimated` of each split, NaN elsewhere."""
     values = np.full(len(rated), np.nan)
     for split in splits:
@@ -119,11 +118,7 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> 
 
 
 def neighbors_curve(
-    rated: pd.DataFrame,
-    matrix: Array,
-    splits: Sequence[data.OutputSplit],
-    sizes: Iterable[int],
-    seed: int,
+    rated: pd.DataFrame, matrix: Array, splits: _Splits, sizes: Iterable[int], seed: int
 ) -> pd.DataFrame:
     """BLEU Neighbors with fewer rated outputs to learn from, `CURVE_COLUMNS`: each fold's training
     part is cut to random subsets, and the test parts of all folds count together. The last size is
@@ -152,10 +147,10 @@ def write_outputs(
     settings: Mapping[str, Any],
     threads: int | None = None,
 ) -> None:
-    """Write `outputs` and `neighbors_curve` of the folders of `read_rated`; in the record's facts,
+    """Write `outputs` and `neighbors_curve` of the folders of `read_training_texts`; in the record,
     ``instances`` has the training instances of each fold, by set-up. Raises FormatError: the
-    outputs have no metrics; as `read_rated`."""
-    texts = read_rated(rated, references, PAPER_METRICS.values())
+    outputs have no metrics; as `read_training_texts`."""
+    texts = read_training_texts(rated, references, PAPER_METRICS.values())
     of_data = data.DataSettings(**settings)
     words, folds = texts.rated["words"].tolist(), data.cross_validation(texts.rated, of_data.seed)
     matrix = kernel(KERNEL, words, words, threads=threads)

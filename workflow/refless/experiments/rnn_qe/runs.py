@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 PREDICTION_COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"]
 
 
-def read_rated(
+def read_training_texts(
     rated: str | Path, references: Sequence[str | Path], need: Iterable[str] = ()
 ) -> data.TrainingTexts:
     """Rated outputs, with the columns that they ``need`` and all others, and references, from their
@@ -49,14 +49,14 @@ def write_predictions(
     settings: Mapping[str, Any],
     device: str = "cpu",
 ) -> None:
-    """Train one of `RUNS`, a network for each fold, on the folders of `read_rated`, and write what
-    it says of its validation and test part. Raises SettingError: more rows than there are, or a
-    device that torch cannot use."""
+    """Train one of `RUNS`, a network for each fold, on the folders of `read_training_texts`, and
+    write its predictions of the validation and test part. Raises SettingError: more rows than there
+    are, or a device that torch cannot use."""
     from refless.models.rnn_qe.network import DROPOUT, PAPER_WIDTH, predict
     from refless.models.rnn_qe.training import fit
 
     run, of_data = RUNS[name], data.DataSettings(**settings)
-    texts = read_rated(rated, references)
+    texts = read_training_texts(rated, references)
     splits = data.splits_of(texts.rated, run.evaluation, of_data)
     schedule = SCHEDULES[run.schedule]
     if run.size:  # as many steps an epoch as with all rows

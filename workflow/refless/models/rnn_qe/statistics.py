@@ -15,7 +15,12 @@ def scale_statistics(
     prediction: Array, truth: Array, scale: Array, weights: Array
 ) -> dict[str, Array]:
     """Pearson, Spearman, MAE and RMSE, shape (draws,) each, of ratings (n,) on a ``scale`` of few
-    values, ascending, (k,), under ``weights``, whole numbers (draws, n)."""
+    values, ascending, (k,), under ``weights``, whole numbers (draws, n).
+
+    >>> scale, truth = np.arange(1, 6.25, 0.5), np.array([1.0, 3.0, 6.0])
+    >>> scale_statistics(truth, truth, scale, np.ones((1, 3)))["pearson"]
+    array([1.])
+    """
     k, n = len(scale), len(truth)
     pair = np.searchsorted(scale, prediction) * k + np.searchsorted(scale, truth)
     cells = csr_array((np.ones(n, np.int64), (pair, np.arange(n))), (k * k, n))
