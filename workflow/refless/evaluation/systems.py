@@ -3,6 +3,7 @@
 Both are over the contexts for which every system has a text.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -84,17 +85,10 @@ def system_measures(
     NaN with two systems. Where all scores are equal, both are NaN."""
     ranks = np.ptp(scores) > 1e-12
     accuracy = soft_pairwise_accuracy(people, scores) if ranks else np.nan
-    first, second = np.triu_indices(people.shape[1], 1)
-    gaps = [values[:, first] - values[:, second] for values in (people, scores)]
-
-    def normal_accuracy(weights: Array) -> Array:
-        drawn = weights.astype(np.float64)
-        p = [_normal_p(drawn @ gap, drawn @ gap**2) for gap in gaps]
-        return np.asarray(1 - np.abs(p[0] - p[1]).mean(axis=1))
-
     drawn = np.empty(0)
     if len(people) >= FEWEST_CONTEXTS and draws:
-        drawn = bootstrap(normal_accuracy, draw_blocks(len(people), draws, bootstrap_seed))
+        p = [_drawn_p(v.tobytes(), people.shape, draws, bootstrap_seed) for v in (people, scores)]
+        drawn = 1 - np.abs(p[0] - p[1]).mean(axis=1)
         drawn = np.clip(accuracy + drawn - drawn.mean(), 0, 1)
     r, means = np.nan, (people.mean(axis=0), scores.mean(axis=0))
     if ranks and len(means[0]) > 2 and min(map(np.ptp, means)) > 1e-12:
@@ -102,8 +96,18 @@ def system_measures(
     return {"pairwise_accuracy": np.append(accuracy, drawn), "pearson_of_systems": np.array([r])}
 
 
-def _normal_p(total: Array, squares: Array) -> Array:
-    """What `permutation_p` comes to with many contexts; 1 where all are equal."""
-    varies = squares > 0
-    ratio = total / np.sqrt(np.where(varies, squares, 1))
-    return np.where(varies, ndtr(-ratio), 1.0)
+@lru_cache(maxsize=2)  # people's are those of every method
+def _drawn_p(content: bytes, shape: tuple[int, int], draws: int, seed: int) -> Array:
+    """What `permutation_p` comes to with many contexts, on each draw of contexts, shape (draws,
+    pairs), from the bytes of values (contexts, systems); 1 where all are equal."""
+    values = np.frombuffer(content).reshape(shape)
+    first, second = np.triu_indices(shape[1], 1)
+    gap = values[:, first] - values[:, second]
+
+    def normal_p(weights: Array) -> Array:
+        drawn = weights.astype(np.float64)
+        total, squares = drawn @ gap, drawn @ gap**2
+        ratio = total / np.sqrt(np.where(squares > 0, squares, 1))
+        return np.where(squares > 0, ndtr(-ratio), 1.0).T
+
+    return bootstrap(normal_p, draw_blocks(shape[0], draws, seed)).T
