@@ -9,14 +9,16 @@ from scipy import stats
 
 from refless.evaluation import predict
 from refless.evaluation.evaluate import (
+    MOST_PARTS,
     Comparison,
+    _curve_point,
     compare,
     lead,
     learning_curve,
     p_value,
     strongest,
 )
-from refless.evaluation.measures import _pearson, averaged, measure
+from refless.evaluation.measures import averaged, measure, pearson_within
 from refless.evaluation.pairs import pair_table
 from refless.evaluation.predict import ComparisonSettings
 from refless.evaluation.read import CvSplit, Rated, all_splits
@@ -24,7 +26,7 @@ from refless.evaluation.replacement import replacement_table
 from refless.evaluation.report import about, command, verdict, warnings
 from refless.evaluation.report import answer as answer_lines
 from refless.kernels import kernel, unread
-from refless.statistics.bootstrap import FEWEST_TEXTS, Estimate
+from refless.statistics.bootstrap import FEWEST_TEXTS, Estimate, interval
 from refless.statistics.correlation import centred
 from refless.statistics.reliability import Raters
 from tests.kernels.texts import ready
@@ -172,6 +174,20 @@ def test_the_learning_curve_rises_to_what_all_ratings_give(rated, found):
     assert len(learning_curve(rated, replace(found, splits={"systems": [most]}), QUICK)) == 1
 
 
+def test_a_point_of_the_learning_curve_varies_with_its_training_texts():
+    """Of all of them, as everywhere; of some, as its parts differ."""
+    generator = np.random.default_rng(0)
+    draws = 0.3 + generator.normal(0, 0.02, 4000)
+    for parts, deviation in ((4, 0.02 * (1 + 1 / 0.8) ** 0.5), (MOST_PARTS, 0.02)):
+        r = np.tile(np.append(0.3, draws), (parts, 1))  # parts that do not differ
+        assert _curve_point(r, 50, 0.2, 0)[1:].std() == pytest.approx(deviation, rel=0.05)
+    apart = generator.normal(0, 0.1, MOST_PARTS)
+    point = _curve_point(r + (apart - apart.mean())[:, None], 50, 0.2, 0)
+    half = stats.t.ppf(0.975, MOST_PARTS - 1) * stats.sem(apart)
+    assert np.ptp(interval(point[1:])) / 2 == pytest.approx(np.hypot(half, 1.96 * 0.02), rel=0.1)
+    assert point[0] == pytest.approx(0.3)
+
+
 def of(quality: np.ndarray, system: np.ndarray) -> Rated:
     """Texts each of which is drawn by itself."""
     n = len(quality)
@@ -204,7 +220,7 @@ def test_a_draw_is_texts_that_are_copied(seed):
     x, y = (centred(values, split.fold) for values in (filled, rated.quality))
     unit = np.random.default_rng(seed).permutation(np.arange(60) % 12)
     drawn = np.random.default_rng(seed).integers(1, 3, (5, 12))
-    for weights, value in zip(drawn, _pearson(x, y, unit, split.fold, drawn), strict=True):
+    for weights, value in zip(drawn, pearson_within(x, y, unit, split.fold)(drawn), strict=True):
         rows = np.repeat(np.arange(60), weights[unit])
         left = [within(values[rows], split.fold[rows]) for values in (x, y)]
         assert value == pytest.approx(stats.pearsonr(*left).statistic, abs=1e-9)

@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import random_array
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import Ridge
 
-from refless.models.baselines import Constant, Line, Lookup, Ngrams, RidgeTfidf, SystemRidge
+from refless.models.baselines import (
+    Constant,
+    Line,
+    Lookup,
+    Ngrams,
+    RidgeTfidf,
+    SystemRidge,
+    ridge_path,
+)
 from tests.evaluation.made_up import rows
 
 NAN = float("nan")
@@ -66,6 +76,18 @@ def test_ridge_is_the_closed_form_of_its_alpha():
     wanted = quality[:50].mean() + (new - own.mean(axis=0)) @ (away.T @ dual)
     np.testing.assert_allclose(model.predict(texts[50:]), wanted, atol=1e-10)
     assert np.corrcoef(wanted, quality[50:])[0, 1] > 0.5
+
+
+@pytest.mark.parametrize(("n", "features"), [(80, 200), (90, 5), (5, 3)])
+def test_a_path_has_ridge_regression_with_each_penalty(n, features):
+    generator, penalties = np.random.default_rng(0), [0.3, 3.0, 1e6]
+    X = random_array((n, features), density=0.3, rng=generator, format="csr")
+    quality = X @ generator.normal(size=features) + generator.normal(size=n)
+    found = ridge_path(X, quality, X[:4], penalties)
+    for column, penalty in zip(found.T, penalties, strict=True):
+        model = Ridge(penalty, solver="cholesky").fit(X.toarray(), quality)
+        np.testing.assert_allclose(column, model.predict(X[:4].toarray()), atol=1e-4)
+    np.testing.assert_allclose(ridge_path(X, np.full(n, 0.3), X[:4], penalties), 0.3)
 
 
 @pytest.mark.parametrize("make", [RidgeTfidf, SystemRidge])

@@ -11,7 +11,7 @@ from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
 from refless.evaluation import predict
-from refless.evaluation.measures import Draws, calibrated, measure
+from refless.evaluation.measures import Draws, calibrated, measure, pearson_draws
 from refless.evaluation.predict import (
     NEIGHBORS,
     NETWORKS,
@@ -30,6 +30,7 @@ from refless.statistics.bootstrap import (
     FEWEST_CONTEXTS,
     spread_draws,
     spread_scale,
+    t_draws,
     t_quantile,
 )
 from refless.statistics.measure import Measure
@@ -57,9 +58,9 @@ COLUMNS = [
 ]
 """``difference`` is from the best trivial method; ``interval_for`` is the ``method``, trained on
 such a set of texts, or these ``predictions``."""
-FIRST, PARTS, NEAR = 25, 3, 0.95
-"""Of the learning curve: the first number of ratings; random parts of each number, of which a point
-is the mean; the share of all ratings from which on a number is no point of its own."""
+FIRST, MOST_PARTS, NEAR = 25, 8, 0.95
+"""Of the learning curve: the first number of ratings; parts, at most, of which a point is the mean;
+the share of all ratings from which on a number is no point of its own."""
 
 
 @dataclass
@@ -302,26 +303,40 @@ def learning_curve(
 ) -> pd.DataFrame:
     """Pearson's r of ridge regression for 25, 50, 100, ... ``ratings`` in training, with its
     interval, under the first repeat of the main split; the last point is from all of them and the
-    mean over repeats."""
+    mean over repeats.
+
+    A point is the mean over parts of the training texts that have no text in common. Where they are
+    all of them, other training texts count as everywhere (`spread_scale`); where they are some,
+    what they do is seen from part to part.
+    """
     main = comparison.order[0]
     split, n, ridge = comparison.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
     generator = np.random.default_rng(settings.seed + 1)
+    order = pd.Series(generator.random(n)).groupby(split.fold).rank().to_numpy() - 1
     sizes, points, size = np.bincount(split.fold), {}, FIRST
     while size < NEAR * (n - sizes.max()):
         share = size / n / (1 - 1 / split.folds)
-        parts = []
-        for _ in range(PARTS):
-            place = pd.Series(generator.random(n)).groupby(split.fold).rank()
-            used = place.to_numpy() <= np.maximum(1, share * sizes)[split.fold]
-            estimates = predict.fit_folds(ridge, rated.texts, rated, split, used)
-            values = measure(estimates, rated, split, settings.draws, settings.seed)
-            parts.append(values["pearson"])
-        # where nothing is ranked, r is 0
-        r = np.nan_to_num(parts).mean(axis=0)
-        units, draws = rated.resampling_units.number, len(r) - 1
-        scale = spread_scale(units, size / n, draws, settings.seed)
-        points[size] = np.append(r[0], spread_draws(r[0], r[1:], scale, -1, 1))
+        part = order // np.maximum(1, share * sizes)[split.fold]
+        parts = int(min(1 / share, sizes.min(), MOST_PARTS))
+        values = []
+        for number in range(parts):
+            estimates = predict.fit_folds(ridge, rated.texts, rated, split, part == number)
+            values.append(pearson_draws(estimates, rated, split, settings.draws, settings.seed))
+        r = np.nan_to_num(values)  # where nothing is ranked, r is 0
+        points[size] = _curve_point(r, rated.resampling_units.number, size / n, settings.seed)
         size *= 2
     points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, "ridge", ""]["pearson"]
     rows = [(size, float(values[0]), *interval(values[1:])) for size, values in points.items()]
     return pd.DataFrame(rows, columns=["ratings", *Measure("pearson").interval])
+
+
+def _curve_point(r: Array, units: int, share: float, seed: int) -> Array:
+    """The mean of ``r`` (parts, 1 + draws), with draws that also vary with the training texts;
+    ``share`` is a part's of all texts."""
+    (value, *draws), number = r.mean(axis=0), r.shape[1] - 1
+    if len(r) < MOST_PARTS:
+        scale = spread_scale(units, len(r) * share, number, seed)
+        return np.append(value, spread_draws(value, np.array(draws), scale, -1, 1))
+    of_texts = spread_draws(value, np.array(draws), spread_scale(units, None, number, seed), -1, 1)
+    of_parts = t_draws(r[:, 0], number, seed) - value
+    return np.append(value, np.clip(of_texts + of_parts, -1, 1))

@@ -5,7 +5,8 @@ of estimates and ratings are taken off, since a training mean falls as the ratin
 rise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -50,8 +51,7 @@ def measure(
     or, where systems are left out, ``of_systems``; the draws hold the estimates fixed. Where a
     method abstains, the mean of its training part counts. ``score`` is what ranks texts if it is
     not the estimate, float64 (n,); the training part says in which direction."""
-    quality, system_split = rated.quality, split.name == "systems"
-    group = rated.system if system_split and rated.system is not None else split.fold
+    quality, group = rated.quality, _groups(rated, split)
     # rounded as means of neighbors are, since equal means tie
     training_means = np.round(training_mean(quality, split.fold), 12)
     filled = np.where(np.isnan(estimates), training_means, estimates)
@@ -61,15 +61,12 @@ def measure(
         ranked = np.where(np.isnan(score), training_mean(directed, split.fold), directed)
     x, y = centred(ranked, group), centred(quality, group)
     covered = ~np.isnan(estimates)
-    units, unit = rated.resampling_units.distinct()
+    unit, blocks = _weights(rated, draws, seed)
+    pearson = pearson_within(x, y, unit, group)
 
     def correlations(weights: Array) -> Array:
-        rho = weighted_spearman(x, y, weights, unit)
-        return np.stack([_pearson(x, y, unit, group, weights), rho])
+        return np.stack([pearson(weights), weighted_spearman(x, y, weights, unit)])
 
-    blocks = [np.ones((1, len(units.primary)), np.uint16)]
-    if rated.text_id.max() + 1 >= FEWEST_TEXTS:
-        blocks += draw_blocks(units, draws, seed)
     r, rho = bootstrap(correlations, blocks)
     square = (rated.scale[1] - rated.scale[0]) ** 2
     values = {
@@ -81,17 +78,38 @@ def measure(
         "pearson_covered": _pearson_of(ranked[covered], quality[covered], group[covered]),
     }
     grid, _ = rated.system_grid
-    if grid is not None and not system_split:
+    if grid is not None and split.name != "systems":
         # a training mean differs between folds, and says nothing of systems
         level = training_means if score is None else 0
         scores = grid.means(ranked - level if x.any() else np.zeros(len(x)))
         values |= system_measures(grid.means(quality), scores, draws, seed)
-    if system_split:
+    if split.name == "systems":
         # no candidate is weighted, and each system is drawn alone: its own r
         alone = np.eye(int(group.max()) + 1, dtype=np.uint16)
-        of_systems = _pearson(x, y, group, group, alone)
+        of_systems = pearson_within(x, y, group, group)(alone)
         values["of_systems"] = np.nan_to_num(of_systems) if x.any() else of_systems * np.nan
     return values
+
+
+def pearson_draws(estimates: Array, rated: Rated, split: CvSplit, draws: int, seed: int) -> Array:
+    """``pearson`` of `measure` alone, (1 + draws,), of estimates of all texts."""
+    group, (unit, blocks) = _groups(rated, split), _weights(rated, draws, seed)
+    x, y = centred(estimates, group), centred(rated.quality, group)
+    return bootstrap(pearson_within(x, y, unit, group), blocks)
+
+
+def _groups(rated: Rated, split: CvSplit) -> Array:
+    """Within which texts are compared: their system, or their fold."""
+    return rated.system if split.name == "systems" and rated.system is not None else split.fold
+
+
+def _weights(rated: Rated, draws: int, seed: int) -> tuple[Array, Iterator[Array]]:
+    """Number of the unit of each text, (n,), and blocks of weights (draws, units): first, all count
+    once."""
+    units, unit = rated.resampling_units.distinct()
+    enough = rated.text_id.max() + 1 >= FEWEST_TEXTS
+    drawn = draw_blocks(units, draws, seed) if enough else iter(())
+    return unit, chain([np.ones((1, len(units.primary)), np.uint16)], drawn)
 
 
 def calibrated(
@@ -162,27 +180,32 @@ def averaged(repeats: Sequence[Draws]) -> Draws:
 
 
 def _pearson_of(x: Array, y: Array, group: Array) -> Array:
-    """`_pearson` of texts that count once, shape (1,)."""
+    """`pearson_within` of texts that count once, shape (1,)."""
     if len(x) < 2:
         return np.array([np.nan])
     once = np.zeros(len(x), np.int64)
-    return _pearson(centred(x, group), centred(y, group), once, group, np.ones((1, 1)))
+    pearson = pearson_within(centred(x, group), centred(y, group), once, group)
+    return pearson(np.ones((1, 1)))
 
 
-def _pearson(x: Array, y: Array, unit: Array, group: Array, weights: Array) -> Array:
-    """Pearson's r without the means of groups under weights (draws, units), shape (draws,), by sums
-    over units; NaN where nothing is left that varies."""
+def pearson_within(x: Array, y: Array, unit: Array, group: Array) -> Callable[[Array], Array]:
+    """Of weights (draws, units), Pearson's r without the means of groups, shape (draws,), by sums
+    over units; NaN where nothing is left that varies. All others are (n,)."""
     shape = int(unit.max()) + 1, int(group.max()) + 1
     by_group = [csr_array((values, (unit, group)), shape) for values in (np.ones(len(x)), x, y)]
     products = np.zeros((shape[0], 3))
     np.add.at(products, unit, np.stack([x * x, y * y, x * y], axis=1))
-    drawn = weights.astype(np.float64)
-    size, of_x, of_y = (drawn @ sums for sums in by_group)
-    xx, yy, xy = (drawn @ products).T
-    size = np.maximum(size, 1)
-    left_x = xx - (of_x * of_x / size).sum(axis=1)
-    left_y = yy - (of_y * of_y / size).sum(axis=1)
-    both = xy - (of_x * of_y / size).sum(axis=1)
-    varies = (left_x > NOISE * xx) & (left_y > NOISE * yy)
-    product = np.where(varies, left_x * left_y, 1)
-    return np.where(varies, both / np.sqrt(product), np.nan)
+
+    def r(weights: Array) -> Array:
+        drawn = weights.astype(np.float64)
+        size, of_x, of_y = (drawn @ sums for sums in by_group)
+        xx, yy, xy = (drawn @ products).T
+        size = np.maximum(size, 1)
+        left_x = xx - (of_x * of_x / size).sum(axis=1)
+        left_y = yy - (of_y * of_y / size).sum(axis=1)
+        both = xy - (of_x * of_y / size).sum(axis=1)
+        varies = (left_x > NOISE * xx) & (left_y > NOISE * yy)
+        product = np.where(varies, left_x * left_y, 1)
+        return np.where(varies, both / np.sqrt(product), np.nan)
+
+    return r

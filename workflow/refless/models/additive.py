@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from refless.models.baselines import (
-    EXACT,
     Ngrams,
     RidgeTfidf,
     chosen_penalty,
@@ -92,7 +91,7 @@ class Additive:
         self._features = TrivialFeatures().fit(texts)
         design = self._features.transform(texts)
         self.alpha_ = chosen_penalty(design, values, groups, PENALTIES)
-        self._model = ridge_regression(self.alpha_, EXACT).fit(design, values)
+        self._model = ridge_regression(self.alpha_).fit(design, values)
         return self
 
     def predict(self, texts: Sequence[RatedText]) -> Array:
