@@ -62,8 +62,8 @@ def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | No
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
     splits = all_splits(rated, seed) if rated.prompts is not None else {}
     for (split,) in splits.values():
-        found = by_networks(rated, split, seed, threads)
-        parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
+        estimate = by_networks(rated, split, seed, threads)
+        parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": estimate}))
     sealed.write(
         path,
         pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS),
@@ -82,14 +82,14 @@ def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
     table = sealed.read(path).content
 
     def estimates(rated: Rated, split: CvSplit) -> Array:
-        own = table[table["split"] == split.name]
-        if not np.array_equal(own["fold"], split.fold):
+        part = table[table["split"] == split.name]
+        if not np.array_equal(part["fold"], split.fold):
             raise StaleError(
                 f"its networks were trained on other folds (split {split.name})",
                 path=path,
                 remedy="`comparison: {networks: run}` trains them anew (`make torch`)",
             )
-        return own["estimate"].to_numpy(np.float64)
+        return part["estimate"].to_numpy(np.float64)
 
     return estimates
 
@@ -148,15 +148,15 @@ def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
     """Every row of every data set (`COLUMNS`), from ``<dataset>.csv`` by `compare_task`; one that
     is not there has an empty row. Raises as `refless.store.sealed.read`."""
-    found = {}
+    by_dataset = {}
     for path in paths:
         file = sealed.read(path)
         # networks may be trained elsewhere, where the rest is computed here
         origin = {NETWORKS: file.metadata["networks"] or file.metadata["provenance"]}
         provenance = file.content["method"].map(origin).fillna(file.metadata["provenance"])
-        there = file.content["coverage"].notna()
-        found[Path(path).stem] = file.content.assign(provenance=provenance.where(there, ""))
+        provenance = provenance.where(file.content["coverage"].notna(), "")
+        by_dataset[Path(path).stem] = file.content.assign(provenance=provenance)
     nothing = pd.DataFrame([{"provenance": ""}])
-    parts = [found.get(dataset, nothing).assign(dataset=dataset) for dataset in tasks]
+    parts = [by_dataset.get(dataset, nothing).assign(dataset=dataset) for dataset in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     return with_types(table, COLUMNS)

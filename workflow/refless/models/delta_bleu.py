@@ -55,17 +55,17 @@ class Texts:
         self.max_order = max_order
         split = [text.split() for text in texts]
         self._lengths = np.array([len(words) for words in split], np.int64)
-        known: dict[str, int] = {}
-        words, _ = number_words(split, known)
+        vocabulary: dict[str, int] = {}
+        words, _ = number_words(split, vocabulary)
         text, gram = np.repeat(np.arange(len(split)), self._lengths), words.astype(np.int64)
-        found = []
+        by_order = []
         for order in range(1, max_order + 1):
-            own = text[: len(gram)]
-            inside = own == text[order - 1 :]
-            found.append(np.stack([own, gram * max_order + order - 1])[:, inside])
+            starts_in = text[: len(gram)]
+            inside = starts_in == text[order - 1 :]
+            by_order.append(np.stack([starts_in, gram * max_order + order - 1])[:, inside])
             # the next n-gram is the one that it starts with, and its last word
-            gram = pd.factorize(gram[:-1] * len(known) + words[order:])[0]
-        text, gram = np.concatenate(found, axis=1)
+            gram = pd.factorize(gram[:-1] * len(vocabulary) + words[order:])[0]
+        text, gram = np.concatenate(by_order, axis=1)
         by_text = np.argsort(text, kind="stable")
         number, grams = pd.factorize(gram[by_text])  # in the order in which they are met
         pairs = text[by_text] * (len(grams) + 1) + number
@@ -100,15 +100,24 @@ class Texts:
         order = np.argsort(references.item, kind="stable")
         items = np.arange(item.max(initial=-1) + 2)
         bounds = np.searchsorted(references.item[order], items).astype(np.int64)
-        side = Rows(*(part[order] for part in references))
-        about = np.stack([side.owner, self._lengths[side.text]])
-        ends, postings = self._postings(side)
-        found = np.zeros((self.max_order + 2, len(text), 1 + owners))
-        own = self._lengths, self._grams, self._bounds
+        references = Rows(*(column[order] for column in references))
+        ends, postings = self._postings(references)
+        best = np.zeros((self.max_order + 2, len(text), 1 + owners))
         _add_matches(
-            text, owner, item, bounds, about, weight[order], ends[bounds], postings, *own, found
+            text=text,
+            owner=owner,
+            item=item,
+            reference_bounds=bounds,
+            references=np.stack([references.owner, self._lengths[references.text]]),
+            weight=weight[order],
+            posting_bounds=ends[bounds],
+            postings=postings,
+            lengths=self._lengths,
+            grams=self._grams,
+            bounds=self._bounds,
+            out=best,
         )
-        matches, heaviest, nearest = found[:-2], found[-2], found[-1]
+        matches, heaviest, nearest = best[:-2], best[-2], best[-1]
         length = self._lengths[text][:, None]
         grams = np.maximum(length - np.arange(self.max_order)[:, None, None], 0)
         closest = np.where(nearest < 0, (-1 - nearest) % (self._lengths.max() + 1), -1)
@@ -137,8 +146,8 @@ class Texts:
         size = np.diff(self._bounds)[references.text]
         ends = np.cumsum(np.append(0, size))
         row = np.repeat(np.arange(len(size)), size)
-        place = np.arange(len(row)) + np.repeat(self._bounds[references.text] - ends[:-1], size)
-        ids, counts, _ = self._grams[:, place]
+        shift = np.repeat(self._bounds[references.text] - ends[:-1], size)
+        ids, counts, _ = self._grams[:, np.arange(len(row)) + shift]
         key = references.item[row] * (ids.max(initial=0) + 1) + ids
         postings = np.stack([ids, row, counts])[:, np.argsort(key, kind="stable")]
         return ends, np.ascontiguousarray(postings)
@@ -194,29 +203,29 @@ def _add_matches(
                 while high < last and postings[0, high] == gram:
                     high += 1
             best = second = -np.inf  # the second is the best of another owner
-            whose = NOBODY
-            for place in range(low, high):
-                j = postings[1, place] if k < n else place
-                own = references[0, j]
-                if own == owner[h] and own != NOBODY:
+            best_owner = NOBODY
+            for row in range(low, high):
+                j = postings[1, row] if k < n else row
+                owner_j = references[0, j]
+                if owner_j == owner[h] and owner_j != NOBODY:
                     continue
                 if k < n:
-                    value = weight[j] * min(count, postings[2, place])
+                    value = weight[j] * min(count, postings[2, row])
                 elif k == n:
                     value = weight[j]
                 else:
                     value = -1.0 - (abs(references[1, j] - length) * width + references[1, j])
                 if value > best:
-                    if whose != own or own == NOBODY:
+                    if best_owner != owner_j or owner_j == NOBODY:
                         second = best
-                    best, whose = value, own
-                elif value > second and (whose != own or own == NOBODY):
+                    best, best_owner = value, owner_j
+                elif value > second and (best_owner != owner_j or owner_j == NOBODY):
                     second = value
             column = order - 1 if k < n else len(out) - 2 + k - n
             for o in range(out.shape[2]):
-                found = second if o > 0 and whose == o - 1 else best
-                if found > -np.inf:
-                    out[column, h, o] += found
+                value = second if o > 0 and best_owner == o - 1 else best
+                if value > -np.inf:
+                    out[column, h, o] += value
 
 
 def scores(
@@ -354,19 +363,19 @@ def of_items(
             f"{n} hypotheses, {len(references)} lists of references, {len(weights)} of weights",
             remedy="give a list of references and of weights for each hypothesis",
         )
-    for number, (own, given) in enumerate(zip(references, weights, strict=True)):
-        fits = not isinstance(own, str) and len(own) == len(given)
-        if not fits or not max(given, default=0) > 0 or not all(abs(w) <= 1 for w in given):
+    for number, (texts, values) in enumerate(zip(references, weights, strict=True)):
+        fits = not isinstance(texts, str) and len(texts) == len(values)
+        if not fits or not max(values, default=0) > 0 or not all(abs(w) <= 1 for w in values):
             # without a positive one, an item's share of the denominator is not positive
             raise SettingError(
                 f"item {number} (from 0) has no list of references with a weight in [-1, 1] each,"
                 " one of them above 0",
                 remedy="leave it out, or give it one",
             )
-    flat = [text for own in references for text in own]
-    item = np.repeat(np.arange(n), [len(own) for own in references])
-    weight = np.array([value for own in weights for value in own], np.float64)
-    nobody, every = np.full(len(flat), NOBODY), np.arange(n)
-    side = Rows(n + np.arange(len(flat)), nobody, item)
-    texts = Texts([*hypotheses, *flat], max_order)
-    return texts.statistics(Rows(every, nobody[:n], every), side, weight)[:, 0]
+    flat = [text for texts in references for text in texts]
+    weight = np.array([value for values in weights for value in values], np.float64)
+    item = np.repeat(np.arange(n), [len(texts) for texts in references])
+    of_references = Rows(n + np.arange(len(flat)), np.full(len(flat), NOBODY), item)
+    of_hypotheses = Rows(np.arange(n), np.full(n, NOBODY), np.arange(n))
+    counted = Texts([*hypotheses, *flat], max_order)
+    return counted.statistics(of_hypotheses, of_references, weight)[:, 0]

@@ -152,7 +152,7 @@ def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int
     )
     if np.isnan(averages.average_spearman.value):
         return {}
-    several = data.panel.rated_by_several
+    rated_by_several = data.panel.rated_by_several
     factor = training_factor((len(estimate) - 1) / len(estimate))
     measures = measure_cells(
         mse=averages.average_mse.with_spread(factor, 0, np.inf),
@@ -161,8 +161,8 @@ def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int
     return {
         "ground_truth": OTHERS,
         **measures,
-        "coverage": float((several & ~np.isnan(estimate)).sum() / several.sum()),
-        "n": int(several.sum()),
+        "coverage": float(rated_by_several[~np.isnan(estimate)].sum() / rated_by_several.sum()),
+        "n": int(rated_by_several.sum()),
     }
 
 

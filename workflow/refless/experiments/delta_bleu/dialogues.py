@@ -99,27 +99,27 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
     humans, machines = (sorted(rated["who"][of].unique()) for of in (human, ~human))
     # where there are two human responses, the one of the original dialogue comes first
     humans.sort(key=lambda name: not name.startswith("Original"))
-    place = (
+    rows = (
         rated.assign(row=rated.index)
         .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)
         .reindex(columns=[*humans, *machines])
         .dropna()
     )
-    if len(machines) < 2 or not humans or place.empty:
+    if len(machines) < 2 or not humans or rows.empty:
         raise FormatError(
             "ΔBLEU's experiment needs contexts with rated answers of every system, two at least,"
             f" and every human; {len(machines)} systems and {len(humans)} humans share"
-            f" {len(place)} contexts",
+            f" {len(rows)} contexts",
             remedy=f"call people's answers those of the system human, {LEAVE}",
         )
-    rows = place.to_numpy(np.int64)
+    answers_of = rows.to_numpy(np.int64)
     return Dialogues(
         texts["text"].tolist(),
         texts["quality"].to_numpy(np.float64),
         machines,
-        rows[:, len(humans) :],
-        rows[:, : len(humans)],
-        text_ids(texts["context"].iloc[rows[:, 0]], separate_blank=True),
+        answers_of[:, len(humans) :],
+        answers_of[:, : len(humans)],
+        text_ids(texts["context"].iloc[answers_of[:, 0]], separate_blank=True),
     )
 
 
@@ -136,39 +136,40 @@ class Counted:
         of a in a pair with b. The columns are matches, totals, length, closest and, without
         weights, the smoothed score of the sentence for each highest order."""
         metric = "delta_bleu" if cell.weighted else "bleu"
-        own = Cell(metric, cell.references, cell.contexts, cell.tokens)  # all that decides them
-        if own not in self._rows:
-            self._rows[own] = self._computed(own)
-        return self._rows[own]
+        key = Cell(metric, cell.references, cell.contexts, cell.tokens)  # all that decides them
+        if key not in self._rows:
+            self._rows[key] = self._computed(key)
+        return self._rows[key]
 
     def _computed(self, cell: Cell) -> Array:
-        found, instead = (self._statistics(cell, raised) for raised in (False, True))
+        statistics, raised = self._statistics(cell, False), self._statistics(cell, True)
         # of hypotheses without any word, totals do not tell; they score 0 either way
-        found = np.where(_scored(found), found, instead)
+        statistics = np.where(_scored(statistics), statistics, raised)
         if not cell.weighted:
             orders = range(1, self.max_order + 1)
-            smoothed = np.stack([smoothed_scores(found, order) for order in orders], axis=-1)
-            found = np.concatenate([found, smoothed], axis=-1)
+            smoothed = np.stack([smoothed_scores(statistics, order) for order in orders], axis=-1)
+            statistics = np.concatenate([statistics, smoothed], axis=-1)
         if cell.contexts == GOOD:
             weighted = self._statistics(replace(cell, metric="delta_bleu"), False)
-            found = np.where(_scored(weighted), found, 0.0)
+            statistics = np.where(_scored(weighted), statistics, 0.0)
         n = len(self.dialogues.systems)
-        shaped = found[:, 1:].reshape(-1, n, n, found.shape[-1])  # contexts, a, b, columns
+        # contexts, a, b, columns
+        shaped = statistics[:, 1:].reshape(-1, n, n, statistics.shape[-1])
         return np.ascontiguousarray(shaped.transpose(1, 2, 0, 3))
 
     def _statistics(self, cell: Cell, raised: bool) -> Array:
         """Statistics of every output; ``raised``: see `_references`."""
-        own = self.dialogues
-        contexts, n = own.output.shape
+        dialogues = self.dialogues
+        contexts, n = dialogues.output.shape
         if cell.tokens not in self._texts:
-            tokens = [tokenize(text, cell.tokens) for text in own.texts]
+            tokens = [tokenize(text, cell.tokens) for text in dialogues.texts]
             self._texts[cell.tokens] = Texts(tokens, self.max_order)
         text, weight, kept = self._references(cell, raised)
-        owner = np.r_[np.full(own.human.shape[1], NOBODY), np.arange(n)]
-        item, place = np.nonzero(kept)
-        references = Rows(text[kept], owner[place], item)
+        owner = np.r_[np.full(dialogues.human.shape[1], NOBODY), np.arange(n)]
+        item, column = np.nonzero(kept)
+        references = Rows(text[kept], owner[column], item)
         context, system = np.divmod(np.arange(contexts * n), n)
-        outputs = Rows(own.output.ravel(), system, context)
+        outputs = Rows(dialogues.output.ravel(), system, context)
         weight = weight[kept] if cell.weighted else np.ones(len(item))
         return self._texts[cell.tokens].statistics(outputs, references, weight, n)
 
@@ -177,9 +178,8 @@ class Counted:
 
         ``raised`` : the first human response is one in any case, at `LEAST` or more.
         """
-        own = self.dialogues
-        text = np.c_[own.human, own.output]
-        weight = (own.quality[text] - 0.5) / 0.5
+        text = np.c_[self.dialogues.human, self.dialogues.output]
+        weight = (self.dialogues.quality[text] - 0.5) / 0.5
         # a rating of 0.7 weighs 0.4, and not a last bit less
         exact = weight.round(12)
         weight[exact == 0] = 0
@@ -199,12 +199,12 @@ class Counted:
         good = kept & (weight > 0) if cell.weighted or cell.contexts == GOOD else kept
         instead = self._references(cell, True)[2] & (cell.contexts != GOOD)
         a, b = np.array(self.dialogues.pairs).T + self.dialogues.human.shape[1]
-        there, good, instead = (
+        number, good, instead = (
             # those that are not by the pair itself, (contexts, pairs)
             of.sum(axis=1, keepdims=True) - of[:, a] - of[:, b]
             for of in (kept, good, instead)
         )
-        return float(np.where(good == 0, instead, there).mean()), float((good == 0).mean())
+        return float(np.where(good == 0, instead, number).mean()), float((good == 0).mean())
 
 
 def _scored(statistics: Array) -> Array:

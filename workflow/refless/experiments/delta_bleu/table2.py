@@ -44,8 +44,8 @@ def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -
     parts = [paper.assign(dataset="twitter", reason="not_public")]
     rows = units[units["panel"] == "table"]
     for dataset in tasks:
-        own = rows[rows["dataset"] == dataset]
-        parts.append(own if len(own) else pd.DataFrame([{"dataset": dataset}]))
+        part = rows[rows["dataset"] == dataset]
+        parts.append(part if len(part) else pd.DataFrame([{"dataset": dataset}]))
     return with_types(pd.concat(parts), SHOWN)
 
 

@@ -97,22 +97,25 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the table, with intervals, and the points of the figure (`COLUMNS`)."""
     unit, seed = settings["contexts_per_unit"], settings["seed"]
     assignments_per_draw = settings["assignments_per_draw"]
-    own, table = counted.dialogues, table_cells()
-    shown = [("table", unit, cell) for cell in table] + figure_points(settings)
-    every = np.arange(len(own.output), dtype=np.int32)
-    found: dict[tuple[int, Cell], dict[str, Any]] = {}
-    for size in dict.fromkeys(size for _, size, _ in shown):
-        cells = list(dict.fromkeys(cell for _, of, cell in shown if of == size))
-        n = len(every) // size * len(own.pairs)
+    dialogues, table = counted.dialogues, table_cells()
+    points = [("table", unit, cell) for cell in table] + figure_points(settings)
+    contexts = np.arange(len(dialogues.output), dtype=np.int32)
+    values: dict[tuple[int, Cell], dict[str, Any]] = {}
+    for size in dict.fromkeys(size for _, size, _ in points):
+        cells = list(dict.fromkeys(cell for _, of, cell in points if of == size))
+        n = len(contexts) // size * len(dialogues.pairs)
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n, 1))
-        pool = np.tile(every, (max(assignments, 1), 1))
+        pool = np.tile(contexts, (max(assignments, 1), 1))
         m, q = observations(counted, cells, pool, size, seed)
         for cell, rho in zip(cells, _mean(spearman_rows(m, q)), strict=True):
-            found[size, cell] = {"spearman": rho, "n": n}
+            values[size, cell] = {"spearman": rho, "n": n}
         if size == unit:  # the table's, which come first
             tau = _mean(kendall_rows(m[: len(table)], q))
-    rows = [{"panel": name, **asdict(c), "unit": size, **found[size, c]} for name, size, c in shown]
-    pool = bootstrap_pool(own.context, settings["draws"], assignments_per_draw, seed)
+    rows = [
+        {"panel": panel, **asdict(cell), "unit": size, **values[size, cell]}
+        for panel, size, cell in points
+    ]
+    pool = bootstrap_pool(dialogues.context, settings["draws"], assignments_per_draw, seed)
     m, q = observations(counted, table, pool, unit, seed)
     rho_again, tau_again = (
         _mean(of(m, q).reshape(len(table), -1, assignments_per_draw))
@@ -134,14 +137,14 @@ def bootstrap_pool(context: Array, draws: int, assignments_per_draw: int, seed: 
     takes that many. Of the last text, some may be left over.
     """
     n, whole = len(context), context_units(context, ENOUGH_UNITS)
-    _, own, sizes = np.unique(
+    _, unit, sizes = np.unique(
         np.arange(n) if whole is None else whole, return_inverse=True, return_counts=True
     )
-    texts = np.split(np.argsort(own, kind="stable").astype(np.int32), np.cumsum(sizes)[:-1])
+    texts = np.split(np.argsort(unit, kind="stable").astype(np.int32), np.cumsum(sizes)[:-1])
     # as many as there are contexts are always enough
-    chosen = np.random.default_rng(seed).choice(len(texts), (draws, n))
-    again = [np.concatenate([texts[k] for k in drawn])[:n] for drawn in chosen]
-    return np.repeat(again, assignments_per_draw, axis=0)
+    samples = np.random.default_rng(seed).choice(len(texts), (draws, n))
+    resampled = [np.concatenate([texts[k] for k in sample])[:n] for sample in samples]
+    return np.repeat(resampled, assignments_per_draw, axis=0)
 
 
 def observations(
@@ -157,9 +160,9 @@ def observations(
     q : float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has, or ``pool`` names others than there are.
     """
-    own = counted.dialogues
-    if pool.min(initial=0) < 0 or pool.max(initial=-1) >= len(own.output):
-        message = f"contexts {pool.min()} to {pool.max()} are not all of {len(own.output)}"
+    dialogues = counted.dialogues
+    if pool.min(initial=0) < 0 or pool.max(initial=-1) >= len(dialogues.output):
+        message = f"contexts {pool.min()} to {pool.max()} are not all of {len(dialogues.output)}"
         raise SettingError(message, remedy="number them from 0")
     n_units = pool.shape[1] // unit
     if n_units == 0:
@@ -168,25 +171,25 @@ def observations(
             remedy="give unit and units of delta_bleu, in the experiments of this data set, no"
             f" number above {pool.shape[1]}",
         )
-    m = np.empty((len(cells), len(pool), len(own.pairs) * n_units))
+    m = np.empty((len(cells), len(pool), len(dialogues.pairs) * n_units))
     q = np.empty(m.shape[1:])
     step = max(1, BLOCK // n_units)
-    for number, (a, b) in enumerate(own.pairs):
+    for number, (a, b) in enumerate(dialogues.pairs):
         generator = np.random.default_rng([seed, number])
         permuted = generator.permuted(pool, axis=1)[:, : n_units * unit]
         units = permuted.reshape(len(pool), n_units, unit)
         sign = generator.choice(np.array([-1.0, 1.0]), (len(pool), n_units))
-        place = slice(number * n_units, (number + 1) * n_units)
+        columns = slice(number * n_units, (number + 1) * n_units)
         # what is equal stays equal, whatever the last bits of its sums are
-        rated = unit_sums(own.quality[own.output[:, [a, b]]], units)
-        q[:, place] = np.round(sign * (rated[0] - rated[1]) / unit, DIGITS)
-        sides = [_columns(counted, cells, pair) for pair in ((a, b), (b, a))]
+        rated = unit_sums(dialogues.quality[dialogues.output[:, [a, b]]], units)
+        q[:, columns] = np.round(sign * (rated[0] - rated[1]) / unit, DIGITS)
+        of_pair = [_columns(counted, cells, pair) for pair in ((a, b), (b, a))]
         for start in range(0, len(pool), step):
             part = slice(start, start + step)
-            sums = [(unit_sums(columns, units[part]), places) for columns, places in sides]
+            sums = [(unit_sums(values, units[part]), places) for values, places in of_pair]
             for k, cell in enumerate(cells):
                 first, second = (_scores(total[places[k]], cell) for total, places in sums)
-                m[k, part, place] = np.round(sign[part] * (first - second), DIGITS)
+                m[k, part, columns] = np.round(sign[part] * (first - second), DIGITS)
     return m, q
 
 
@@ -201,16 +204,17 @@ def _columns(
         of sBLEU the smoothed score
     """
     orders = counted.max_order
-    known: dict[bytes, int] = {}
+    number_of: dict[bytes, int] = {}
     places = []
     for cell in cells:
         n = cell.order
         wanted = [*range(n), *range(orders, orders + n), 2 * orders, 2 * orders + 1]
         if cell.metric == "sbleu":
             wanted = [2 * orders + 1 + n]
-        own = np.ascontiguousarray(counted.rows(cell)[pair].T[wanted])
-        places.append([known.setdefault(column.tobytes(), len(known)) for column in own])
-    return np.stack([np.frombuffer(column) for column in known], axis=1), places
+        columns = np.ascontiguousarray(counted.rows(cell)[pair].T[wanted])
+        keys = [column.tobytes() for column in columns]
+        places.append([number_of.setdefault(key, len(number_of)) for key in keys])
+    return np.stack([np.frombuffer(key) for key in number_of], axis=1), places
 
 
 def unit_sums(columns: Array, units: Array) -> Array:
@@ -242,6 +246,6 @@ def _scores(total: Array, cell: Cell) -> Array:
 
 def _mean(values: Array) -> Array:
     """Over the last axis, of those that are defined."""
-    known = ~np.isnan(values)
+    defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.nansum(values, axis=-1) / known.sum(axis=-1))
+        return np.asarray(np.nansum(values, axis=-1) / defined.sum(axis=-1))
