@@ -46,7 +46,7 @@ def test_a_data_set_of_ones_own_needs_three_lines():
     assert "mine" in settings.tasks("bleu_neighbors")
     assert "mine" not in settings.tasks("comparison")
     style = dataset_styles(settings.data)["mine"]
-    assert all(style[key] for key in ("name", "colour", "line", "marker"))
+    assert all(style[key] for key in ("name", "colour", "marker"))
     out = read_settings(changed("data.mine", {**MINE, "experiments": {"bleu_neighbors": None}}))
     assert "mine" not in out.tasks("bleu_neighbors")
 

@@ -410,9 +410,12 @@ def test_shipped_numbers_give_the_published_table():
 def test_the_figure_draws_its_points_and_writes_them(file, tmp_path):
     points = figure2(read_units([file]))
     with plt.rc_context():
-        figure = delta_bleu_figure(points, {"small": {"name": "Some chat"}})
-        lines = [[line for line in ax.lines if line.get_label()[0] != "_"] for ax in figure.axes]
-        assert [len(own) for own in lines] == [3, 4, 4]
+        figure = delta_bleu_figure(points, published(), {"small": "Some chat"})
+        lines = [[line for line in ax.lines if line.get_marker() in "os^"] for ax in figure.axes]
+        assert [len(curves) for curves in lines] == [3, 4, 4]
+        # the paper's two intervals
+        wide = [line.get_ydata() for line in figure.axes[0].lines if line.get_lw() > 5]
+        assert [list(ends) for ends in wide] == [[0.265, 0.416], [0.415, 0.546]]
         for line, metric in zip(lines[0], METRICS, strict=True):
             drawn = points[(points["panel"] == "threshold") & (points["metric"] == metric)]
             assert line.get_ydata().tolist() == drawn["spearman"].tolist()[::-1]
@@ -420,5 +423,7 @@ def test_the_figure_draws_its_points_and_writes_them(file, tmp_path):
         assert left > right  # worse and worse references are let in
         figures.save(figure, tmp_path / "delta_bleu_figure2", points)
     written = pd.read_csv(tmp_path / "delta_bleu_figure2.csv")
+    # of each metric, four sets of references, and what B and C have of w >= 0.6 and all
+    assert written["spearman_low"].notna().sum() == 3 * 4 + 2 * 4
     assert not written.drop(columns="spearman").duplicated().any()
     assert len(written) == 11 * 3 + 3 * 4 + 4 * 4 - 4

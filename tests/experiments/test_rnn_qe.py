@@ -33,16 +33,17 @@ from refless.experiments.rnn_qe.tables import (
     outputs_by_system,
     results,
     seed_averages,
-    tabulate,
+    system_counts_of_files,
     trained_curve,
     training_instances,
+    training_sizes_of_files,
     williams_p,
 )
 from refless.kernels import kernel
 from refless.models.rnn_qe import names
 from refless.models.rnn_qe.data import cross_validation
 from refless.models.rnn_qe.names import CROSS
-from refless.report.figures import learning_curve_figure
+from refless.report.figures_rnn_qe import learning_curve_figure
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
@@ -385,11 +386,13 @@ def shipped() -> tuple[Gathered, dict[str, pd.DataFrame]]:
     trained = (SHIPPED / "predictions").iterdir()
     paths = {own.name: sorted(own.glob("*.csv.gz")) for own in sorted(trained)}
     found = gather(SHIPPED / "outputs.csv", paths)
-    experiments = ["", "", *NUMBERS]
+    file = [SHIPPED / "outputs.csv"]
     made = {
-        path.stem: tabulate(path.stem, experiment, found, path, BOOTSTRAP)
-        for path, experiment in zip(PUBLISHED, experiments, strict=True)
+        "rnn_qe_table1": system_counts_of_files(file, published(1)),
+        "rnn_qe_table2": training_sizes_of_files(file, published(2)),
     }
+    for experiment, number in NUMBERS.items():
+        made[f"rnn_qe_table{number}"] = results(experiment, found, published(number), BOOTSTRAP)
     return found, made
 
 

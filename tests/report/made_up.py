@@ -17,22 +17,31 @@ ENTRIES = (
     Entry(
         "first_table1",
         *("First Paper", "table 1", "models & <annotators>", "Intervals from {draws} draws."),
+        tabulated_by="some.function",
         paper_row=("model", "dataset"),
-        columns={"model": Column(), "dataset": Column(), "rho": Column(digits=3)},
+        columns={"model": Column(), "dataset": Column(), "rho": Column(digits=3, full=True)},
     ),
     Entry(
         "first_wide",
         *("First Paper", "table 2", "more columns than a screen"),
+        tabulated_by="some.function",
         columns={"name": Column(), **{name: Column(digits=2) for name in WIDE}},
     ),
     Entry(
         "first_figure1",
         *("First Paper", "figure 1", "a line", "What rises."),
-        figure=True,
-        table=False,
+        drawn_by="some.function",
     ),
-    Entry("claims", "Both", "claims", "what holds", columns={"claim": Column()}),
-    Entry("reproducibility_cells", "Both", "cells", "all values", "On the line.", figure=True),
+    Entry(
+        *("claims", "Both", "claims", "what holds"),
+        tabulated_by="some.function",
+        columns={"claim": Column()},
+    ),
+    Entry(
+        *("reproducibility_cells", "Both", "cells", "all values", "At 0."),
+        tabulated_by="some.function",
+        drawn_by="some.function",
+    ),
 )
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 60" width="90pt" height="60pt">'

@@ -13,19 +13,21 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.report import figures
-from refless.report.figures_comparison import comparison_figure
+from refless.report import figures, figures_bleu_neighbors
+from refless.report.figures_comparison import correlations_of_methods
 from refless.report.figures_delta_bleu import delta_bleu_figure
 from refless.report.figures_reproducibility import cells_figure
+from refless.report.figures_rnn_qe import correlations_of_setups, learning_curve_figure
 from refless.store.files import file_sum
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
 STYLES = {
-    TASKS[0]: {"name": "dialogue", "colour": "#0072b2", "line": "-.", "marker": "o"},
-    TASKS[1]: {"name": "generation", "colour": "#d55e00", "line": "--", "marker": "D"},
-    TASKS[2]: {"name": "summarization", "colour": "#009e73", "line": "-", "marker": "s"},
-    TASKS[3]: {"name": "dstc7", "colour": "#cc79a7", "line": ":", "marker": "X"},
+    TASKS[0]: {"name": "dialogue", "colour": "#0072b2", "marker": "o"},
+    TASKS[1]: {"name": "generation", "colour": "#d55e00", "marker": "D"},
+    TASKS[2]: {"name": "summarization", "colour": "#009e73", "marker": "s"},
+    TASKS[3]: {"name": "dstc7", "colour": "#cc79a7", "marker": "X"},
 }
+NAMES = {dataset: style["name"] for dataset, style in STYLES.items()}
 HUMAN = {TASKS[0]: (0.8, 0.9), TASKS[2]: (0.7, 0.85), "not drawn": (0.1, 0.2)}
 POINTS = {TASKS[2]: 0.325, "not drawn": 0.5}
 
@@ -43,7 +45,7 @@ def curves(tasks: list[str], undefined: float = 0.3) -> pd.DataFrame:
     table["value"] = [*np.arange(1, 21), *np.linspace(0, 1, 11)]
     table = pd.concat([table.assign(dataset=dataset) for dataset in tasks], ignore_index=True)
     chance, values = np.random.default_rng(1).random((2, len(table)))
-    return table.assign(spearman=np.where(chance < undefined, np.nan, values))
+    return table.assign(spearman=np.where(chance < undefined, np.nan, values), coverage=1.0)
 
 
 def sizes(tasks: list[str]) -> pd.DataFrame:
@@ -54,32 +56,37 @@ def sizes(tasks: list[str]) -> pd.DataFrame:
     return table
 
 
-def compared() -> pd.DataFrame:
+def compared() -> dict[str, pd.DataFrame]:
     rows = [
         (dataset, split, method, "bleu.char" if method == "neighbors" else "", 0.1 * k)
         for dataset in TASKS[2:]
-        for split in ("texts", "systems")
+        for split in ("texts", "systems", "texts_machine")
         for k, method in enumerate(["length", "neighbors", "ridge"])
     ]
-    return pd.DataFrame(rows, columns=["dataset", "split", "method", "kernel", "pearson"])
+    table = pd.DataFrame(rows, columns=["dataset", "split", "method", "kernel", "pearson"])
+    for end in ("", "_low", "_high"):
+        table[f"pearson{end}"] = table["pearson"]
+        table[f"pearson_by_system{end}"] = table["pearson"] + 0.5
+    return {"comparison": table}
 
 
 def threshold_figure(table: pd.DataFrame) -> Figure:
     defaults = {"a": 5.0, "b": 0.66}
-    return figures.threshold_figure(table, STYLES, "spearman", defaults, HUMAN, POINTS)
+    return figures_bleu_neighbors.threshold_figure(
+        table, STYLES, "spearman", defaults, HUMAN, POINTS
+    )
 
 
 def data_size_figure(table: pd.DataFrame) -> Figure:
-    return figures.data_size_figure(table, STYLES, HUMAN, {"spearman": POINTS, "coverage": {}})
+    return figures_bleu_neighbors.data_size_figure(
+        table, STYLES, HUMAN, {"spearman": POINTS, "coverage": {}}
+    )
 
 
 def named(ax: Axes) -> dict[str, Line2D]:
-    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
-    found = {str(line.get_label()): line for line in lines}
-    assert len(found) == len(lines)
-    return {
-        style["name"]: found[style["name"]] for style in STYLES.values() if style["name"] in found
-    }
+    lines = {str(line.get_label()): line for line in ax.get_lines()}
+    names = (style["name"] for style in STYLES.values())
+    return {name: lines[name] for name in names if name in lines}
 
 
 def levels(ax: Axes, colour: str) -> list[float]:
@@ -90,7 +97,7 @@ def levels(ax: Axes, colour: str) -> list[float]:
 
 
 def hollow(ax: Axes) -> list[tuple[float, float]]:
-    lines = [line for line in ax.get_lines() if line.get_markerfacecolor() == "none"]
+    lines = [line for line in ax.get_lines() if line.get_marker() == "*"]
     return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]
 
 
@@ -99,7 +106,7 @@ def hollow(ax: Axes) -> list[tuple[float, float]]:
     [
         lambda: threshold_figure(curves(TASKS[2:])),
         lambda: data_size_figure(sizes(TASKS[2:])),
-        lambda: comparison_figure(compared(), STYLES),
+        lambda: correlations_of_methods(compared(), NAMES)[0],
     ],
 )
 def test_the_same_numbers_give_the_same_bytes(tmp_path, draw):
@@ -128,8 +135,9 @@ def test_one_line_a_task_and_panel(tasks, undefined):
         for dataset, line in zip(tasks, lines.values(), strict=True):
             wanted = table[(table["threshold"] == threshold) & (table["dataset"] == dataset)]
             np.testing.assert_array_equal(line.get_xydata(), wanted[["value", "spearman"]])
-        # also without colour
-        assert len({line.get_linestyle() for line in lines.values()}) == len(tasks)
+        # also without colour; a broken line is of people
+        assert len({line.get_marker() for line in lines.values()}) == len(tasks)
+        assert {line.get_linestyle() for line in lines.values()} == {"-"}
 
 
 def test_annotators_and_published_values_are_in_their_place():
@@ -149,41 +157,52 @@ def test_annotators_and_published_values_are_in_their_place():
 def test_means_and_spread_over_the_data_size():
     table = sizes(TASKS)
     for ax, column in zip(data_size_figure(table).axes, ("spearman", "coverage"), strict=True):
-        bands = ax.collections
-        assert len({band.get_hatch() for band in bands}) == len(TASKS)
-        for dataset, line, band in zip(TASKS, named(ax).values(), bands, strict=True):
+        bars = {bar.get_label(): bar for bar in ax.containers}
+        assert len(bars) == len(TASKS)
+        for side, dataset in enumerate(TASKS):
+            line, _, (spread,) = bars[STYLES[dataset]["name"]]
             of_size = table[table["dataset"] == dataset].groupby("size")[column]
-            mean, spread = of_size.mean(), of_size.std(ddof=0)
-            np.testing.assert_allclose(line.get_xydata(), mean.reset_index())
-            corners = band.get_paths()[0].vertices
-            for n, middle in mean.items():
-                heights = corners[corners[:, 0] == n, 1]
-                low, high = middle - spread[n], middle + spread[n]
-                if column == "coverage":  # a share cannot leave [0, 1]
-                    low, high = max(low, 0), min(high, 1)
-                assert (heights.min(), heights.max()) == pytest.approx((low, high))
+            # beside each other
+            places = np.asarray(line.get_xdata(), float)
+            np.testing.assert_allclose(places, np.array([10, 50, 100]) * 1.04**side)
+            np.testing.assert_allclose(np.asarray(line.get_ydata(), float), of_size.mean())
+            lengths = [np.ptp(segment[:, 1]) / 2 for segment in spread.get_segments()]
+            np.testing.assert_allclose(lengths, of_size.std(ddof=0))
 
 
-def test_tasks_of_different_magnitude_share_a_logarithmic_axis():
-    few, many = sizes(TASKS[:1]), sizes(TASKS[1:2])
-    many["size"] *= 50
-    many.loc[many["size"] == 500, "spearman"] = np.nan
-    for table, scale in ((many, "linear"), (pd.concat([few, many]), "log")):
-        for ax in data_size_figure(table).axes:
-            assert ax.get_xscale() == scale
-            assert ax.get_xlim()[0] < 10
-            assert ax.get_xlim()[1] > 5000
-
-
-def test_every_method_is_a_dot_in_the_panel_of_its_split():
-    table = compared()
-    figure = comparison_figure(table, STYLES)
+def test_a_forest_has_a_panel_a_split_and_trivial_methods_below():
+    figure, drawn = correlations_of_methods(compared(), NAMES)
+    assert set(drawn["split"]) == {"texts", "systems"}  # without those of machines alone
+    assert [ax.get_title() for ax in figure.axes] == ["new texts", "new systems"] * 2
+    assert [ax.get_ylabel() for ax in figure.axes[::2]] == [NAMES[task] for task in TASKS[2:]]
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert labels == ["length", "neighbors bleu.char", "ridge"]
-    for ax, split in zip(figure.axes, ("texts", "systems"), strict=True):
-        dots = np.concatenate([one.get_offsets() for one in ax.collections])
-        wanted = table[table["split"] == split]["pearson"]
-        np.testing.assert_allclose(sorted(dots[:, 0]), sorted(wanted))
+    assert labels == [
+        "number of characters",
+        "ridge regression",
+        "BLEU Neighbors, BLEU of characters",
+    ]
+    for ax, more in zip(figure.axes, (0, 0.5, 0, 0.5), strict=True):
+        dots = np.concatenate([line.get_xydata() for line in ax.lines[:2]])
+        expected = [(more, 0), (more + 0.1, 2), (more + 0.2, 1)]
+        np.testing.assert_allclose(dots[dots[:, 0].argsort()], expected, atol=1e-9)
+        assert ax.lines[-2].get_color() != ax.lines[0].get_color()
+
+
+def test_schedules_of_a_setup_are_beside_each_other_and_the_paper_is_hollow():
+    rows = [("1", "paper", 0.3, "0.273"), ("1", "short", 0.28, ""), ("lookup", "", 0.31, "")]
+    table = pd.DataFrame(rows, columns=["setup", "schedule", "pearson", "paper_pearson"])
+    crossed = pd.concat([table.assign(configuration=k) for k in (1, 2)])
+    tables = {"rnn_qe_table3": table, "rnn_qe_table4": crossed}
+    figure, drawn = correlations_of_setups(tables)
+    assert len(drawn) == 9
+    assert [ax.get_title() for ax in figure.axes if ax.axison] == [
+        "all outputs",
+        "configuration 1",
+        "configuration 2",
+    ]
+    heights = [line.get_ydata()[0] for line in figure.axes[0].lines[:3]]
+    assert heights == pytest.approx([1.15, 0.85, 0])
+    assert np.isfinite(figure.axes[0].lines[3].get_xdata().astype(float)).sum() == 1
 
 
 def test_intervals_are_in_the_order_of_the_best_and_names_are_no_formulas():
@@ -196,12 +215,18 @@ def test_intervals_are_in_the_order_of_the_best_and_names_are_no_formulas():
     assert figures.as_address(figure).startswith("data:image/svg")
 
 
-def test_published_cells_have_a_panel_a_kind_of_measure():
-    cells = pd.DataFrame({"measure": ["spearman", "mse"], "published": ["0.325", "0.02"]})
-    cells = cells.assign(ours=[0.33, 0.021], ours_low=[0.2, 0.01], ours_high=[0.4, np.nan])
+def test_cells_are_differences_and_errors_are_in_percent():
+    cells = pd.DataFrame({"measure": ["spearman", "mse", "n"], "published": ["0.3", "0.02", "5"]})
+    cells = cells.assign(ours=[0.33, 0.021, 5], ours_low=[0.2, 0.01, 5], ours_high=[0.4, np.nan, 5])
+    cells["agreement"] = ["inside", "outside", "equal"]
     figure = cells_figure(cells.assign(table="bleu_neighbors_table1"))
-    assert [ax.get_xscale() for ax in figure.axes] == ["linear", "log"]
-    assert len(figure.legends[0].get_texts()) == 1
+    dots = [
+        [dot.get_offsets()[:, 0].tolist() for dot in ax.collections[1::2]] for ax in figure.axes
+    ]
+    values = [value for panel in dots for part in panel for value in part]
+    assert values == pytest.approx([0.03, 5])
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["equal: 0", "inside: 1", "outside: 1"]
 
 
 @pytest.mark.parametrize(
@@ -209,10 +234,10 @@ def test_published_cells_have_a_panel_a_kind_of_measure():
     [
         lambda: threshold_figure(pd.DataFrame()),
         lambda: data_size_figure(pd.DataFrame()),
-        lambda: comparison_figure(compared().iloc[:0], STYLES),
-        lambda: delta_bleu_figure(pd.DataFrame({"dataset": []}), STYLES),
+        lambda: correlations_of_methods({"comparison": compared()["comparison"].iloc[:0]}, {})[0],
+        lambda: delta_bleu_figure(pd.DataFrame({"dataset": []}), pd.DataFrame(), {}),
         lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours"])),
-        lambda: figures.learning_curve_figure(pd.DataFrame(), pd.DataFrame()),
+        lambda: learning_curve_figure(pd.DataFrame(), pd.DataFrame()),
     ],
 )
 def test_without_numbers_a_figure_says_so(draw):

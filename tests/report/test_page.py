@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError
+from refless.evaluation.predict import NAMES, TRIVIAL
 from refless.report import fill, tables
-from refless.report.catalogue import Column, Entry, Section
+from refless.report.catalogue import Column, Entry, RowGroup, Section, catalogue, function_of
 from refless.report.fill import (
     PLACE,
     as_html,
@@ -21,6 +22,7 @@ from refless.report.fill import (
     section,
     with_settings,
 )
+from refless.report.names import words
 from refless.report.render import parts_of
 from refless.statistics.bootstrap import packed
 from tests.conftest import ROOT
@@ -28,10 +30,11 @@ from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
 from tests.test_plan import plan
 
 COLUMNS = {
-    "model": Column(),
-    "kernel": Column(code=True),
-    "rho": Column(label="Spearman", digits=3, star="significant"),
-    "n_covered": Column(label="covered"),
+    "model": Column(join=("kernel",), mark="sees"),
+    "rho": Column(label="Spearman", digits=3, full=True),
+    "significant": Column(label="p < 0.01", star=True),
+    "p": Column(digits=3, p=True),
+    "n_covered": Column(label="covered", digits=0),
 }
 MISSING = [
     {"of": {"dataset": "news", "kernel": "rouge"}, "code": "raw_file_missing"},
@@ -44,17 +47,19 @@ def table() -> pd.DataFrame:
     return pd.DataFrame(
         {
             "dataset": ["lost", "news", "news", "news"],
-            "model": ["bleu", "bleu", "bleu", "rouge"],
-            "kernel": ["", "bleu.char", "bleu.word", "rouge"],
-            "rho": [np.nan, 0.3254, 0.00001, np.nan],
-            "rho_low": [np.nan, 0.2, 0.00001, np.nan],
-            "rho_high": [np.nan, 0.4, 0.00001, np.nan],
-            "paper_rho": ["", "0.325", "", "0.20"],
-            "significant": [None, 1, 0, None],
-            "paper_significant": ["", "1", "", ""],
-            "n_covered": pd.array([None, 198, 10, None], "Int64"),
+            "model": ["human_average", "bleu", "bleu", "rouge"],
+            "kernel": ["", "bleu.word", "bleu.char", "rouge"],
+            "rho": [np.nan, 0.00001, 0.3244, np.nan],
+            "rho_low": [np.nan, 0.00001, -0.0001, np.nan],
+            "rho_high": [np.nan, 0.00001, 0.4, np.nan],
+            "paper_rho": ["", "", "0.325", "0.20"],
+            "significant": [None, 0, 1, None],
+            "paper_significant": ["", "", "1", ""],
+            "p": [np.nan, 0.25, 1e-9, np.nan],
+            "sees": [0, 0, 1, 0],
+            "n_covered": pd.array([None, 10, 198, None], "Int64"),
             "n": pd.array([None, 199, 199, None], "Int64"),
-            "provenance": ["", "computed", "shipped", ""],
+            "provenance": ["", "shipped", "computed", ""],
         }
     )
 
@@ -77,34 +82,75 @@ def test_rows_without_numbers_have_a_reason(entry, tmp_path):
     assert tables.with_reasons(own, MISSING)["reason"].tolist()[3] == "quoted"
 
 
-def test_a_cell_has_interval_star_and_the_published_value(entry, tmp_path):
+def test_a_column_has_one_number_and_what_the_paper_prints_comes_first(entry, tmp_path):
     publish(tmp_path)
-    page = (tmp_path / "one.md").read_text(encoding="utf-8")
-    assert "| bleu | `bleu.char` | 0.325 (0.20, 0.40)* / 0.325* = | 198 |" in page
-    assert "| bleu | `bleu.word` | 1.0e-05 | 10 |" in page
-    assert "| rouge | `rouge` | – raw_file_missing second / 0.20 |  |" in page
-    assert "With 7 draws." in page
+    lines = (tmp_path / "one.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
+    assert rows[0][:5] == ["model", "Spearman, paper", "Spearman", "difference", "95% interval"]
+    assert rows[0][5:] == ["p < 0.01, paper", "p < 0.01", "p", "covered"]
+    assert [row[0] for row in rows[2:]] == [
+        "BLEU of characters †",
+        "rouge",
+        "**Not in the paper**",
+        "average annotator",
+        "BLEU of words",
+    ]
+    assert rows[2][1:5] == ["0.325", "0.324", "-0.001", "0.000 to 0.400"]
+    assert rows[2][5:] == ["\\*", "\\*", "< 0.001", "198"]
+    assert rows[6][1:5] == ["–", "0.000", "–", "0.000 to 0.000"]
+    text = "\n".join(lines)
+    assert "With 7 draws." in text
+    # a word of why is a sentence, where there is one
+    assert "– average annotator: Numbers at hand do not have it." in lines
+    assert "– rouge: The raw file is not public, or not here." in lines
+    assert "– rouge: second" in lines
+    assert "nan" not in text
 
 
 def test_a_number_may_have_the_digits_of_another():
-    entry = Entry("cells", "A", "b", "c", columns={"ours": Column(digits="published")})
+    column = Column(digits="published", paper="published")
+    entry = Entry("cells", "A", "b", "c", columns={"item": Column(), "ours": column})
     table = pd.DataFrame({"ours": [1476.0, 0.02004], "published": ["1476", "0.0200"]})
-    (part,) = parts_of(entry, table)
-    assert [row[0].text for row in part.rows] == ["1476", "0.0200"]
+    (part,) = parts_of(entry, table.assign(item=["x", "y"]), {})
+    rows = [[cell.text for cell in row] for rows in part.groups.values() for row in rows]
+    assert rows == [["x", "1476", "1476"], ["y", "0.0200", "0.0200"]]
+    verdicts = [row[2].verdict for rows in part.groups.values() for row in rows]
+    assert verdicts == ["equal", "equal"]
 
 
-def test_data_sets_with_numbers_come_first(entry):
-    (part,) = parts_of(entry, table())
-    assert [row[1].text for row in part.rows] == ["`bleu.char`", "`bleu.word`", "`rouge`", ""]
-    # also in sections, one for each value
-    by = replace(entry, sections=(Section("Of {value}", by="dataset"),))
-    found = [(part.title, len(part.rows)) for part in parts_of(by, table())]
-    assert found == [("Of news", 3), ("Of lost", 1)]
+def test_values_of_a_column_stand_side_by_side(entry):
+    """Each data set by its name, and only columns with a value."""
+    section = Section("{value}", by="dataset", across="kernel", rows=(RowGroup(),))
+    columns = {"dataset": Column(), "rho": Column(digits=2)}
+    of = replace(entry, columns=columns, sections=(section,))
+    lost, news = parts_of(of, table(), {"news": "the news"})
+    assert (lost.title, news.title) == ("lost", "the news")
+    assert lost.header == ["dataset"]
+    assert news.header[1:4] == [
+        "BLEU of characters: rho, paper",
+        "BLEU of characters: rho",
+        "BLEU of words: rho",
+    ]
+    assert news.size == 1
+
+
+def test_every_entry_names_a_function_and_has_a_short_caption():
+    for name, shown in catalogue().items():
+        assert shown.tabulated_by or shown.drawn_by, name
+        for function in filter(None, (shown.tabulated_by, shown.drawn_by)):
+            assert callable(function_of(function))
+        assert len(shown.caption.split()) <= 60, name
+
+
+def test_a_method_has_one_name():
+    names = {name: label for name, label in NAMES.items() if name in words()["method"]}
+    assert names.items() <= words()["method"].items()
+    assert set(TRIVIAL) <= set(names)
 
 
 def test_what_is_read_back_is_what_was_printed(entry, tmp_path):
     again = publish(tmp_path)
-    assert again["paper_rho"].tolist() == ["", "0.325", "", "0.20"]
+    assert again["paper_rho"].tolist() == ["", "", "0.325", "0.20"]
     np.testing.assert_array_equal(again["rho"], table()["rho"])
     record = json.loads((tmp_path / "one.json").read_text())
     assert record["metadata"]["provenance_counts"] == {"absent": 2, "computed": 1, "shipped": 1}

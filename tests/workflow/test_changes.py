@@ -33,7 +33,7 @@ EDITS = [
         {"compute_kernel", "predict_essays"},
     ),
     (
-        "workflow/scripts/plot_bleu_neighbors.py",
+        "workflow/refless/report/figures_bleu_neighbors.py",
         {"bleu_neighbors_figure2", "bleu_neighbors_figure4"},
         {"compute_data_size_curve", "predict_neighbors", "bleu_neighbors_table1"},
     ),
@@ -82,8 +82,8 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
     changed.change(name, f'{name}    colour: "#123456"\n')
     planned = set(changed.planned("all"))
     assert "bleu_neighbors_figure2" in planned
-    figures = {name for name, entry in catalogue().items() if entry.figure}
-    assert planned <= {*figures, "make_report"}
+    figures = {name for name, entry in catalogue().items() if entry.drawn_by}
+    assert planned <= {*figures, "report"}
 
 
 @pytest.mark.slow
@@ -282,7 +282,7 @@ def test_shipped_and_computed_numbers_are_equal(real):
 
 def test_shipped_and_computed_tables_agree(real, quick):
     for name in catalogue():
-        if catalogue()[name].table and name.startswith("bleu_neighbors_"):
+        if catalogue()[name].tabulated_by and name.startswith("bleu_neighbors_"):
             one, two = (cells(project, name) for project in (real, quick))
             # why a cell is missing, and where it comes from, is another matter in each
             values = [c for c in one if c not in ("provenance", "reason")]

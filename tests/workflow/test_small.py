@@ -27,7 +27,9 @@ def table(project: Project, name: str) -> pd.DataFrame:
 def test_every_table_figure_and_the_report_are_built(small):
     results = small.path / "results"
     shown = catalogue().values()
-    tables, figures = ([e.name for e in shown if getattr(e, of)] for of in ("table", "figure"))
+    tables, figures = (
+        [e.name for e in shown if getattr(e, of)] for of in ("tabulated_by", "drawn_by")
+    )
     expected = [f"tables/{name}.{end}" for name in tables for end in ("csv", "md", "json")]
     expected += [f"figures/{name}.{end}" for name in figures for end in ("pdf", "svg", "png")]
     assert [name for name in expected if not (results / name).stat().st_size] == []

@@ -2,8 +2,9 @@
 # and kernels. Out: results/neighbors, results/curves, and the paper's tables and figures.
 
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
+CROSSED = "results/cross_task/{source_dataset}.{target_dataset}.csv"
 PLAIN = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are about
-NAMED = {dataset: {key: STYLES[dataset][key] for key in ("name", "published")} for dataset in TASKS}
+PRINTED_AS = {dataset: {"published": PRINTED.get(dataset, "")} for dataset in TASKS}
 
 
 rule predict_neighbors:
@@ -59,36 +60,34 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
         conda:
             "../../envs/refless.yaml"
         params:
-            styles=NAMED,
-            models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
-            thresholds=THRESHOLDS,
-            bootstrap=BOOTSTRAP,
-            tau=SETTINGS.taus()[PLAIN],
-            missing=missing(
-                [
-                    "results/ratings/{dataset}/texts.csv",
-                    "results/neighbors/{dataset}/{kernel}.csv",
-                ],
-                dataset=TASKS,
-                kernel=SETTINGS.kernels(),
-            ),
-            code=code("tabulate_bleu_neighbors_table1.py", shows=[NAME]),
+            arguments={
+                "styles": PRINTED_AS,
+                "models": {name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
+                "thresholds": THRESHOLDS,
+                "bootstrap": BOOTSTRAP,
+            },
+            facts={**THRESHOLDS, "tau": SETTINGS.taus()[PLAIN]},
+            datasets={dataset: NAMES[dataset] for dataset in TASKS},
+            missing=missing([RATINGS[0], PREDICTED], dataset=TASKS, kernel=SETTINGS.kernels()),
+            code=code_of_table(NAME),
         script:
-            "../scripts/tabulate_bleu_neighbors_table1.py"
+            "../scripts/tabulate.py"
 
 
 # Figures 2 and 3 are over the thresholds, figure 4 is over the data size.
-for NAME, OVER in {
-    "bleu_neighbors_figure2": {"predictions": "results/neighbors/{dataset}/{kernel}.csv"},
-    "bleu_neighbors_figure3": {"predictions": "results/neighbors/{dataset}/{kernel}.csv"},
-    "bleu_neighbors_figure4": {"sizes": "results/curves/{dataset}/data_size.csv"},
-}.items():
+CURVE = {"sizes": available("results/curves/{dataset}/data_size.csv", dataset=TASKS)}
+OVER = {"predictions": available(PREDICTED, dataset=TASKS, kernel=PLAIN)}
+for NAME, FILES, MEASURE in (
+    ("bleu_neighbors_figure2", OVER, {"column": "spearman", "kernel": PLAIN}),
+    ("bleu_neighbors_figure3", OVER, {"column": "coverage", "kernel": PLAIN}),
+    ("bleu_neighbors_figure4", CURVE, {}),
+):
 
     rule:
         name:
             NAME
         input:
-            **{key: available(path, dataset=TASKS, kernel=PLAIN) for key, path in OVER.items()},
+            **FILES,
             ratings=available(RATINGS, dataset=TASKS),
             published=repo_path("resources/published/bleu_neighbors_table1.csv"),
         output:
@@ -99,12 +98,49 @@ for NAME, OVER in {
         conda:
             "../../envs/refless.yaml"
         params:
-            thresholds=THRESHOLDS,
-            kernel=PLAIN,
-            styles={dataset: STYLES[dataset] for dataset in TASKS},
-            code=code("plot_bleu_neighbors.py", shows=[NAME]),
+            arguments={
+                "styles": {dataset: STYLES[dataset] for dataset in TASKS},
+                "thresholds": THRESHOLDS,
+                **MEASURE,
+            },
+            code=code_of_figure(NAME),
         script:
-            "../scripts/plot_bleu_neighbors.py"
+            "../scripts/plot.py"
+
+
+rule predict_essays:
+    input:
+        ratings=expand(RATINGS, dataset=SETTINGS.tasks("essays")),  # one at most
+    output:
+        multiext("results/essays/estimates", ".csv", ".json"),
+    log:
+        "results/logs/predict_essays.log",
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        code=code("predict_essays.py", "kernels/bleu.py"),
+    script:
+        "../scripts/predict_essays.py"
+
+
+# Rules of tables that are made in one way take from this one what they do not say.
+rule bleu_neighbors_table3:
+    input:
+        estimates=available("results/essays/estimates.csv"),
+        published=repo_path("resources/published/bleu_neighbors_table3.csv"),
+    output:
+        table("bleu_neighbors_table3"),
+    log:
+        "results/logs/bleu_neighbors_table3.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        arguments={"bootstrap": BOOTSTRAP},
+        missing=missing("results/essays/estimates.csv"),
+        code=code_of_table("bleu_neighbors_table3"),
+    script:
+        "../scripts/tabulate.py"
 
 
 rule estimate_cross_task:
@@ -124,7 +160,7 @@ rule estimate_cross_task:
         "../scripts/estimate_cross_task.py"
 
 
-rule bleu_neighbors_table2:
+use rule bleu_neighbors_table3 as bleu_neighbors_table2 with:
     input:
         ratings=available(RATINGS, dataset=TASKS),
         predictions=PREDICTIONS,
@@ -134,53 +170,14 @@ rule bleu_neighbors_table2:
         table("bleu_neighbors_table2"),
     log:
         "results/logs/bleu_neighbors_table2.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        styles=NAMED,
-        kernels=BLEU.kernels,
-        thresholds=THRESHOLDS,
-        bootstrap=BOOTSTRAP,
-        missing=missing(
-            "results/cross_task/{source_dataset}.{target_dataset}.csv",
-            source_dataset=TASKS,
-            target_dataset=TASKS,
-        ),
-        code=code("tabulate_bleu_neighbors_table2.py"),
-    script:
-        "../scripts/tabulate_bleu_neighbors_table2.py"
-
-
-rule predict_essays:
-    input:
-        ratings=expand(RATINGS, dataset=SETTINGS.tasks("essays")),  # one at most
-    output:
-        multiext("results/essays/estimates", ".csv", ".json"),
-    log:
-        "results/logs/predict_essays.log",
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        code=code("predict_essays.py", "kernels/bleu.py"),
-    script:
-        "../scripts/predict_essays.py"
-
-
-rule bleu_neighbors_table3:
-    input:
-        estimates=available("results/essays/estimates.csv"),
-        published=repo_path("resources/published/bleu_neighbors_table3.csv"),
-    output:
-        table("bleu_neighbors_table3"),
-    log:
-        "results/logs/bleu_neighbors_table3.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        bootstrap=BOOTSTRAP,
-        missing=missing("results/essays/estimates.csv"),
-        code=code("tabulate_bleu_neighbors_table3.py"),
-    script:
-        "../scripts/tabulate_bleu_neighbors_table3.py"
+        arguments={
+            "styles": PRINTED_AS,
+            "kernels": BLEU.kernels,
+            "thresholds": THRESHOLDS,
+            "bootstrap": BOOTSTRAP,
+        },
+        facts=THRESHOLDS,
+        datasets={dataset: NAMES[dataset] for dataset in TASKS},
+        missing=missing(CROSSED, source_dataset=TASKS, target_dataset=TASKS),
+        code=code_of_table("bleu_neighbors_table2"),

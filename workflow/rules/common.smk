@@ -29,7 +29,7 @@ try:
     from refless.kernels import entry, names as kernel_names
     from refless.models.rnn_qe import names as qe
     from refless.plan import Plan
-    from refless.report.catalogue import catalogue
+    from refless.report.catalogue import catalogue, module_of
     from refless.report.styles import dataset_styles
     from refless.run_messages import closing_lines, opening_line
     from refless.settings import read_settings, typed
@@ -100,11 +100,14 @@ wildcard_constraints:
     seed="[0-9]+",
 
 
+PREDICTED = "results/neighbors/{dataset}/{kernel}.csv"
 RATINGS = ["results/ratings/{dataset}/texts.csv", "results/ratings/{dataset}/ratings.csv"]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
 STYLES = dataset_styles(SETTINGS.data)
+NAMES = {dataset: style["name"] for dataset, style in STYLES.items()}
+PRINTED = {dataset: style["published"] for dataset, style in STYLES.items() if style["published"]}
 BOOTSTRAP = SETTINGS.bootstrap.model_dump()
 PAPERS = {
     paper: [name for name in catalogue() if name.startswith(paper)]
@@ -112,12 +115,22 @@ PAPERS = {
 }
 
 
-def code(script, *modules, shows=()):
-    """What a job hangs on: its script, what that imports, modules called by name, and the entries
-    of the catalogue that it shows (by default, the one that the script is named after)."""
-    names = shows or [Path(script).stem.partition("_")[2]]
-    shown = "".join(str(catalogue().get(name, "")) for name in names)
-    return code_sum(Path(LIBRARY, "scripts", script), *modules, text=shown)
+def code(script, *modules):
+    """What a job hangs on: its script, what that imports, and modules called by name."""
+    return code_sum(Path(LIBRARY, "scripts", script), *modules)
+
+
+def code_of_table(*names):
+    """What tables hang on: the functions that make them, how they are shown, and in which words."""
+    functions = [catalogue()[name].tabulated_by for name in names]
+    files = [Path(LIBRARY, "scripts/tabulate.py"), *map(module_of, functions), "report/names.yaml"]
+    return code_sum(*files, text="".join(str(catalogue()[name]) for name in names))
+
+
+def code_of_figure(name):
+    """What a figure hangs on: the function that draws it, and its words."""
+    files = [Path(LIBRARY, "scripts/plot.py"), module_of(catalogue()[name].drawn_by)]
+    return code_sum(*files, "report/names.yaml", text=str(catalogue()[name]))
 
 
 def available(patterns, **wildcards):
@@ -148,7 +161,7 @@ def table(name):
 
 def figure(name):
     """The files of a figure."""
-    drawn = ", drawn" if catalogue()[name].table else ""
+    drawn = ", drawn" if catalogue()[name].tabulated_by else ""
     picture = shown(f"results/figures/{name}.svg", name, drawn)
     return [picture, *(f"results/figures/{name}.{kind}" for kind in ("pdf", "png", "csv", "json"))]
 
@@ -158,8 +171,16 @@ def item_files(*names):
     files = []
     for name in names:
         entry = catalogue()[name]
-        files += (table(name) if entry.table else []) + (figure(name) if entry.figure else [])
+        files += table(name) if entry.tabulated_by else []
+        files += figure(name) if entry.drawn_by else []
     return files
+
+
+def paper_cells(name):
+    """What tells a table's published cells: the paper, the columns of a row's name, and columns
+    that are another table's."""
+    entry = catalogue()[name]
+    return entry.paper, list(entry.paper_row), list(entry.repeats)
 
 
 def module(kernel):

@@ -56,36 +56,27 @@ rule compare_methods:
         "../scripts/compare_methods.py"
 
 
-rule tabulate_comparison:
+use rule bleu_neighbors_table3 as tabulate_comparison with:
     input:
-        available("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
+        paths=available("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
     output:
         table("comparison"),
     log:
         "results/logs/tabulate_comparison.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        tasks=COMPARISON_TASKS,
+        arguments={"tasks": COMPARISON_TASKS},
+        datasets={dataset: NAMES[dataset] for dataset in COMPARISON_TASKS},
         missing=missing("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
-        code=code("tabulate_comparison.py"),
-    script:
-        "../scripts/tabulate_comparison.py"
+        code=code_of_table("comparison"),
 
 
-rule comparison:
+use rule delta_bleu_figure2 as comparison with:
     input:
-        "results/tables/comparison.csv",
+        tables="results/tables/comparison.csv",
     output:
         figure("comparison"),
     log:
         "results/logs/comparison.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        styles={dataset: STYLES[dataset] for dataset in COMPARISON_TASKS},
-        code=code("plot_comparison.py"),
-    script:
-        "../scripts/plot_comparison.py"
+        arguments={"datasets": {dataset: NAMES[dataset] for dataset in COMPARISON_TASKS}},
+        code=code_of_figure("comparison"),

@@ -21,7 +21,7 @@ rule score_delta_bleu:
         "../scripts/score_delta_bleu.py"
 
 
-rule delta_bleu_table2:
+use rule bleu_neighbors_table3 as delta_bleu_table2 with:
     input:
         units=available("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
         published=repo_path("resources/published/delta_bleu_table2.csv"),
@@ -29,21 +29,19 @@ rule delta_bleu_table2:
         table("delta_bleu_table2"),
     log:
         "results/logs/delta_bleu_table2.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        tasks=UNITS,
-        missing=missing("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        arguments={"tasks": UNITS},
         facts=SETTINGS.delta_bleu.model_dump(),
-        code=code("tabulate_delta_bleu_table2.py"),
-    script:
-        "../scripts/tabulate_delta_bleu_table2.py"
+        datasets={dataset: NAMES[dataset] for dataset in UNITS},
+        missing=missing("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        code=code_of_table("delta_bleu_table2"),
 
 
+# And rules of figures from this one.
 rule delta_bleu_figure2:
     input:
         units=available("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        published=repo_path("resources/published/delta_bleu_table2.csv"),
     output:
         figure("delta_bleu_figure2"),
     log:
@@ -52,7 +50,7 @@ rule delta_bleu_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
-        styles={dataset: STYLES[dataset] for dataset in UNITS},
-        code=code("plot_delta_bleu_figure2.py"),
+        arguments={"datasets": {dataset: NAMES[dataset] for dataset in UNITS}},
+        code=code_of_figure("delta_bleu_figure2"),
     script:
-        "../scripts/plot_delta_bleu_figure2.py"
+        "../scripts/plot.py"

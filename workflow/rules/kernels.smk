@@ -5,9 +5,7 @@
 ENCODERS = "|".join(
     re.escape(name.removesuffix("*")) for name in kernel_names() if "torch" in entry(name).packages
 )
-PREDICTIONS = available(
-    "results/neighbors/{dataset}/{kernel}.csv", dataset=TASKS, kernel=SETTINGS.kernels()
-)
+PREDICTIONS = available(PREDICTED, dataset=TASKS, kernel=SETTINGS.kernels())
 
 
 rule compute_kernel:

@@ -1,65 +1,56 @@
 # Stage: report. In: every table and figure. Out: results/report.html, results/run.
-OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].table]
+OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].tabulated_by]
 CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
 CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
+PAGE_PARTS = [f"report/{name}" for name in ("report.html", "style.css", "table.js", "names.yaml")]
 
 
 # Published numbers beside ours, over the tables of all papers.
-rule reproducibility:
+use rule bleu_neighbors_table3 as reproducibility with:
     input:
+        [f"results/tables/{name}.json" for name in OF_PAPERS],
         tables=[f"results/tables/{name}.csv" for name in OF_PAPERS],
-        records=[f"results/tables/{name}.json" for name in OF_PAPERS],
     output:
         table("reproducibility"),
         table("reproducibility_cells"),
     log:
         "results/logs/reproducibility.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        code=code("tabulate_reproducibility.py", shows=["reproducibility", "reproducibility_cells"]),
-    script:
-        "../scripts/tabulate_reproducibility.py"
+        arguments={"papers": {name: paper_cells(name) for name in OF_PAPERS}},
+        datasets=NAMES,
+        missing=[],
+        code=code_of_table("reproducibility", "reproducibility_cells"),
 
 
-rule reproducibility_cells:
+use rule delta_bleu_figure2 as reproducibility_cells with:
     input:
-        "results/tables/reproducibility_cells.csv",
+        tables="results/tables/reproducibility_cells.csv",
     output:
         figure("reproducibility_cells"),
     log:
         "results/logs/reproducibility_cells.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        code=code("plot_reproducibility_cells.py"),
-    script:
-        "../scripts/plot_reproducibility_cells.py"
+        arguments={},
+        code=code_of_figure("reproducibility_cells"),
 
 
 # Whether the claims of the papers, and of the findings, hold.
-rule claims:
+use rule bleu_neighbors_table3 as claims with:
     input:
+        [f"results/tables/{name}.json" for name in CLAIMED],
         tables=[f"results/tables/{name}.csv" for name in CLAIMED],
-        records=[f"results/tables/{name}.json" for name in CLAIMED],
     output:
         table("claims"),
     log:
         "results/logs/claims.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        claims=CLAIMS,
-        names={style["published"]: dataset for dataset, style in STYLES.items() if style["published"]},
-        code=code("tabulate_claims.py"),
-    script:
-        "../scripts/tabulate_claims.py"
+        arguments={"claims": CLAIMS, "names": {PRINTED[name]: name for name in PRINTED}},
+        datasets=NAMES,
+        missing=[],
+        code=code_of_table("claims"),
 
 
-rule make_report:
+rule report:
     input:
         texts=available("results/ratings/{dataset}/texts.csv", dataset=list(SETTINGS.data)),
         shown=item_files(*catalogue()),
@@ -69,36 +60,24 @@ rule make_report:
         page="results/report.html",
         provenance="results/run/provenance.json",
     log:
-        "results/logs/make_report.log",
+        "results/logs/report.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
         settings=SETTINGS.model_dump(mode="json"),
         digest=PLAN.digest_of_findings(),
-        code=code("make_report.py", "report/report.html", "report/style.css", "report/table.js"),
+        code=code("make_report.py", *PAGE_PARTS),
     script:
         "../scripts/make_report.py"
 
 
-rule report:
-    input:
-        "results/report.html",
-
-
-# More targets: a paper's items, and each item that no rule is named after.
-MADE = {rule.name for rule in workflow.rules}  # prefixed, where this is a module
-UNMADE = [name for name in catalogue() if workflow.modifier.modify_rulename(name) not in MADE]
-for NAME, ITEMS in {**{name: [name] for name in UNMADE}, **PAPERS}.items():
+# More targets: a paper's items; and `make`, which is all without network, by another name.
+PAGE = {"quickstart": ["results/report.html"]}
+for NAME, FILES in {**{paper: item_files(*PAPERS[paper]) for paper in PAPERS}, **PAGE}.items():
 
     rule:
         name:
             NAME
         input:
-            item_files(*ITEMS),
-
-
-# By another name: `make` is this without network.
-rule quickstart:
-    input:
-        "results/report.html",
+            FILES,

@@ -17,7 +17,7 @@ QE_TRAININGS = {
     name: available(QE_PREDICTIONS, name=name, seed=of.seeds(RNN_QE.seeds))
     for name, of in qe.RUNS.items()
 }
-QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
+QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].tabulated_by]
 # of the tables of predictions: what is tested in them
 QE_TESTS = dict(zip(QE_TABLES[2:], ("cross_validation", *qe.CROSS)))
 
@@ -81,13 +81,16 @@ for NAME in QE_TABLES:
         for name, paths in QE_TRAININGS.items()
         if NAME in QE_TESTS and qe.RUNS[name].evaluation.startswith(QE_TESTS[NAME])
     }
+    UNTRAINED = missing(QE_PREDICTIONS, name=TESTED, seed=0)
+    ARGUMENTS = {"experiment": QE_TESTS.get(NAME), "bootstrap": BOOTSTRAP}
+    ARGUMENTS |= {"predictions": TESTED, "untrained": UNTRAINED}
 
     rule:
         name:
             NAME
         input:
+            list(chain.from_iterable(TESTED.values())),
             outputs=QE_OUTPUTS,
-            predictions=list(chain.from_iterable(TESTED.values())),
             published=repo_path(f"resources/published/{NAME}.csv"),
         output:
             table(NAME),
@@ -97,42 +100,44 @@ for NAME in QE_TABLES:
         conda:
             "../../envs/refless.yaml"
         params:
-            experiment=QE_TESTS.get(NAME, ""),
-            predictions=TESTED,
-            bootstrap=BOOTSTRAP,
+            arguments=ARGUMENTS if NAME in QE_TESTS else {},
             missing=missing("results/rnn_qe/outputs.csv"),
-            untrained=missing(QE_PREDICTIONS, name=TESTED, seed=0),
-            code=code("tabulate_rnn_qe.py", shows=[NAME]),
+            code=code_of_table(NAME),
         script:
-            "../scripts/tabulate_rnn_qe.py"
+            "../scripts/tabulate.py"
+
+
+# Tables 3 to 5, drawn.
+use rule delta_bleu_figure2 as rnn_qe_forest with:
+    input:
+        tables=[f"results/tables/{name}.csv" for name in QE_TESTS],
+    output:
+        figure("rnn_qe_forest"),
+    log:
+        "results/logs/rnn_qe_forest.log",
+    params:
+        arguments={},
+        code=code_of_figure("rnn_qe_forest"),
 
 
 # The curve ends with set-up 1 on all rated outputs.
-QE_CURVE = {
-    name: paths
-    for name, paths in QE_TRAININGS.items()
-    if name.startswith(qe.CURVE) or name == "setup1"
-}
+CURVE = [name for name in QE_TRAININGS if name.startswith(qe.CURVE) or name == "setup1"]
+QE_CURVE = {name: QE_TRAININGS[name] for name in CURVE}
 
 
-rule rnn_qe_data_size:
+use rule delta_bleu_figure2 as rnn_qe_data_size with:
     input:
+        list(chain.from_iterable(QE_CURVE.values())),
         outputs=QE_OUTPUTS,
         curve=available("results/rnn_qe/curve.csv"),
-        predictions=list(chain.from_iterable(QE_CURVE.values())),
         published=repo_path("resources/published/rnn_qe_table3.csv"),
     output:
         figure("rnn_qe_data_size"),
     log:
         "results/logs/rnn_qe_data_size.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        predictions=QE_CURVE,
-        code=code("plot_rnn_qe_data_size.py"),
-    script:
-        "../scripts/plot_rnn_qe_data_size.py"
+        arguments={"predictions": QE_CURVE},
+        code=code_of_figure("rnn_qe_data_size"),
 
 
 # By name alone: the model that `refless qe` has by default is part of the library (docs/methods.md).

@@ -29,6 +29,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
     write_neighbors,
 )
 from refless.experiments.bleu_neighbors.table1 import annotator_rows
+from refless.experiments.published import read_published
 from refless.kernels import kernel
 from refless.store import sealed
 from tests.conftest import ROOT
@@ -77,7 +78,7 @@ def test_neighbors_are_what_a_slow_loop_says(dataset, folder, blocks, tmp_path, 
     monkeypatch.setattr(module, "LARGE_DATASET", many)
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, dataset, KERNEL, blocks[3], TAU, {})
-    found = read_predicted([folder], [path], *LIMITS)["t"]
+    found = read_predicted([folder / "texts.csv"], [path], *LIMITS)["t"]
     texts, quality = dataset.texts["text"].tolist(), dataset.texts["quality"].to_numpy()
     matrix = kernel(KERNEL, texts, texts)
     rows = [i for i in range(len(texts)) if not np.isnan(quality[i])]
@@ -97,7 +98,7 @@ def test_neighbors_are_what_a_slow_loop_says(dataset, folder, blocks, tmp_path, 
     # what is shipped is called so, beside ratings that are not
     file = sealed.read(path)
     sealed.write(path, file.content, file.metadata | {"provenance": "shipped"})
-    found = read_predicted([folder], [path], *LIMITS)["t"]
+    found = read_predicted([folder / "texts.csv"], [path], *LIMITS)["t"]
     assert (found.provenance, found.kernel_cells(KERNEL)["provenance"]) == ("computed", "shipped")
 
 
@@ -123,7 +124,7 @@ def point(means: Any, counts: Any, quality: np.ndarray, a: int, b: float) -> Any
 def test_one_threshold_moves_and_the_other_stays(dataset, folder, blocks, tmp_path):
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, dataset, KERNEL, blocks[1], TAU, {})
-    tasks = read_predicted([folder], [path], 3, 0.5)
+    tasks = read_predicted([folder / "texts.csv"], [path], 3, 0.5)
     found = threshold_curves(tasks, KERNEL, a=3, b=0.5)
     assert len(found) == 60 + 101
     table, quality = tasks["t"].files[KERNEL].content, tasks["t"].quality
@@ -166,7 +167,7 @@ def test_a_curve_has_the_sizes_of_its_data_set(dataset, blocks, tmp_path, many, 
 
 
 def test_average_annotators_are_those_of_table_1(dataset, folder):
-    tasks = read_predicted([folder], [], *LIMITS) | {"none": Predicted()}
+    tasks = read_predicted([folder / "texts.csv"], [], *LIMITS) | {"none": Predicted()}
     _, every, others = (row["spearman"] for row in annotator_rows(tasks["t"], 50, 1))
     assert average_annotators(tasks) == {"t": (others, every)}
     assert others < every
@@ -174,6 +175,6 @@ def test_average_annotators_are_those_of_table_1(dataset, folder):
 
 def test_published_points_are_those_of_bleu():
     styles = {"mine": {"published": ""}, "news": {"published": "summarization"}}
-    path = ROOT / "resources/published/bleu_neighbors_table1.csv"
-    assert published_points(path, styles)["spearman"]["news"] == 0.325
-    assert "mine" not in published_points(path, styles)["coverage"]
+    printed = read_published(ROOT / "resources/published/bleu_neighbors_table1.csv")
+    assert published_points(printed, styles)["spearman"]["news"] == 0.325
+    assert "mine" not in published_points(printed, styles)["coverage"]

@@ -51,7 +51,7 @@ def summarization() -> Predicted:
     folder, paths = SHIPPED / "ratings/huse_summarization", sorted(NEIGHBORS.glob("*.csv"))
     if not paths:
         pytest.skip("nothing is shipped: make ship")
-    return read_predicted([folder], paths, *LIMITS)["huse_summarization"]
+    return read_predicted([folder / "texts.csv"], paths, *LIMITS)["huse_summarization"]
 
 
 def independent() -> dict[str, list[float]]:
@@ -136,7 +136,7 @@ def test_against_the_others_nobody_meets_the_own_label(tmp_path):
     kept, quality = dataset.texts["text"].tolist(), dataset.texts["quality"].to_numpy()
     dataset = written_task(tmp_path / "mine", kept, quality, ratings=ratings)
     paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
-    data = read_predicted([tmp_path / "mine"], paths, *LIMITS)["mine"]
+    data = read_predicted([tmp_path / "mine/texts.csv"], paths, *LIMITS)["mine"]
     rows = first_table(mine=data)
     own = rows[(rows["dataset"] == "mine") & (rows["ground_truth"] == "others")].set_index("model")
     assert list(own.index) == ["human_average", "bleu"]
@@ -153,7 +153,7 @@ def test_a_data_set_without_annotators_says_so(tmp_path):
     texts, quality = sentences(20, 4), np.arange(20) / 20
     dataset = written_task(tmp_path / "mine", texts, quality, ratings=nobody)
     paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.08})
-    tasks = read_predicted([tmp_path / "mine"], paths, *LIMITS)
+    tasks = read_predicted([tmp_path / "mine/texts.csv"], paths, *LIMITS)
     rows = first_table(**tasks)
     own = rows[rows["dataset"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"
@@ -236,7 +236,9 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
         for dataset in tasks.values()
         for path in written_neighbors(tmp_path, dataset, {"bleu.char": TAUS["bleu.char"]})
     ]
-    predicted = read_predicted([tmp_path / "one", tmp_path / "two"], within, *FEW)
+    predicted = read_predicted(
+        [tmp_path / f"{name}/texts.csv" for name in ("one", "two")], within, *FEW
+    )
     printed = published("table2")
     pairs, kernels = read_pairs(paths, predicted, *FEW), list(TAUS)
     rows = table2(PAIR_STYLES, predicted, pairs, printed, kernels, draws=30, seed=1)

@@ -1,45 +1,45 @@
-"""Every method on every data set, as dots. Stage: figure."""
+"""Every method on every data set, as a forest plot. Stage: figure."""
+
+from collections.abc import Mapping
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.figure import Figure
 
-from refless.report.figures import Styles, empty_figure, set_style
+from refless.evaluation.evaluate import criterion
+from refless.evaluation.predict import TRIVIAL
+from refless.report.figures import FOREST, METHODS, empty_figure, forest_figure
+from refless.report.names import join_names, words
 
-COLUMNS = ["dataset", "split", "method", "kernel", "pearson"]
+_SPLITS = ("texts", "contexts", "systems")
+_COLUMNS = ["dataset", "split", "method", "kernel", "pearson", "pearson_low", "pearson_high"]
 
 
-def comparison_figure(table: pd.DataFrame, styles: Styles) -> Figure:
-    """Pearson's r of each method, a panel a split, a colour and a marker a data set.
+def correlations_of_methods(
+    tables: Mapping[str, pd.DataFrame], datasets: Mapping[str, str]
+) -> tuple[Figure, pd.DataFrame]:
+    """Pearson's r of each method with its interval, a row of panels a data set, a panel a split: of
+    new systems, the mean of their own. Trivial methods are grey, and together, below.
 
-    table : `COLUMNS`, a row a dot; methods in its order, from the top
-    styles : how data sets are shown
+    tables : `comparison`
+    datasets : their names
     """
-    if table.empty:
-        return empty_figure("nothing to draw: the table has the reason")
-    set_style()
-    names = {dataset: style["name"] for dataset, style in styles.items()}
-    there = [dataset for dataset in styles if dataset in set(table["dataset"])]
-    labels = (table["method"] + " " + table["kernel"].fillna("")).str.strip()
-    grid = sns.relplot(
-        table.assign(name=table["dataset"].map(names), label=labels),
-        x="pearson",
-        y="label",
-        col="split",
-        hue="name",
-        hue_order=[names[dataset] for dataset in there],
-        palette={names[dataset]: styles[dataset]["colour"] for dataset in there},
-        style="name",
-        style_order=[names[dataset] for dataset in there],
-        markers={names[dataset]: styles[dataset]["marker"] for dataset in there},
-        height=3.8,
-        aspect=0.75,
-        s=34,
+    table = tables["comparison"]
+    parts = []
+    for split in _SPLITS:
+        part = table[table["split"] == split]
+        ends = {end: part[end.replace("pearson", criterion(split))] for end in _COLUMNS[4:]}
+        parts.append(part.assign(**ends))
+    correlations = pd.concat(parts)[_COLUMNS].dropna(subset="pearson").reset_index(drop=True)
+    if correlations.empty:
+        return empty_figure("the table has the reason"), correlations
+    trivial = correlations["method"].isin(TRIVIAL)
+    rows = correlations.rename(columns={name: FOREST[name] for name in _COLUMNS[4:]}).assign(
+        label=[
+            join_names(words(), row, ("method", "kernel"))
+            for row in correlations.to_dict("records")
+        ],
+        style=trivial.map({True: "trivial", False: "other"}),
+        down=correlations["dataset"].map(datasets),
+        across=correlations["split"].map(words()["split"]),
     )
-    grid.set_axis_labels("Pearson's $r$", "")
-    grid.set_titles("new {col_name}")
-    for ax in grid.axes.flat:
-        ax.axvline(0, color="0.7", lw=0.8, zorder=0)
-        ax.grid(axis="y", color="0.93", zorder=0)
-    sns.move_legend(grid, "upper center", bbox_to_anchor=(0.5, 0.02), ncols=3, title=None)
-    return grid.figure
+    return forest_figure(pd.concat([rows[~trivial], rows[trivial]]), METHODS), correlations

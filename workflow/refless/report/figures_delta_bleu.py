@@ -1,71 +1,98 @@
-"""Figure 2 of Discriminative BLEU, in the style of `refless.report.figures`.
+"""Figure 2 of Discriminative BLEU. Stage: figure."""
 
-Stage: figure. In: points by `refless.experiments.delta_bleu.table2`. Out: a matplotlib figure.
-"""
+from collections.abc import Iterable, Mapping
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from refless.report.figures import Styles, empty_figure, set_style
+from refless.experiments.delta_bleu.table2 import ALL, ENDS, figure2, read_units
+from refless.report.figures import AXES, GREY, empty_figure, panels
 
-METRIC_STYLES = {
-    ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
-    ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
-    ("delta_bleu", ""): ("ΔBLEU", "#D55E00", "-", "^"),
-    ("delta_bleu", "all"): ("ΔBLEU, all references (B, C)", "#E69F00", "-.", "D"),
+_METRICS = {
+    "bleu": ("BLEU", "#0072B2", "o"),
+    "sbleu": ("sentence BLEU", "#009E73", "s"),
+    "delta_bleu": ("ΔBLEU", "#D55E00", "^"),
 }
-PANELS = {
-    "threshold": "(A) least weight $w$ of a reference",
-    "unit": "(B) contexts in a unit, $w\\geq 0.6$",
-    "order": "(C) order of n-grams, $w\\geq 0.6$",
+_LINES = {"w>=0.6": "-", "all": "--"}
+"""Of the panels in which references stay the same, their lines."""
+_PANELS = {
+    "threshold": "(A) least weight $w$\nof a reference",
+    "unit": "(B) contexts in a unit",
+    "order": "(C) order of n-grams",
 }
 
 
-def delta_bleu_figure(points: pd.DataFrame, styles: Styles) -> Figure:
+def reference_regimes(
+    units: Iterable[str], published: pd.DataFrame, datasets: Mapping[str, str]
+) -> tuple[Figure, pd.DataFrame]:
+    """Figure 2: see `delta_bleu_figure`; ``datasets`` are their names."""
+    points = figure2(read_units(units))
+    return delta_bleu_figure(points, published, datasets), points
+
+
+def delta_bleu_figure(
+    points: pd.DataFrame, published: pd.DataFrame, datasets: Mapping[str, str]
+) -> Figure:
     """Figure 2 of ΔBLEU, a row a data set: Spearman's rho over threshold on w, unit size and order.
 
-    points : columns dataset, panel (threshold, unit or order), metric, references, unit, order and
-        spearman
-    styles : how data sets are shown
+    points : columns dataset, panel (threshold, unit or order), metric, references, unit, order,
+        spearman, and its interval, spearman_low and spearman_high, where there is one
+    published : columns metric, references, spearman_low and spearman_high: the paper's intervals,
+        of other data
     """
     tasks = points["dataset"].unique()
     if not len(tasks):
-        return empty_figure("nothing to draw: table 2 of ΔBLEU has the reason")
-    set_style()
-    shape, size = (len(tasks), 3), (8.2, 0.5 + 2.3 * len(tasks))
-    figure, axes = plt.subplots(
-        *shape, figsize=size, squeeze=False, sharey="row", layout="constrained"
-    )
-    for line, dataset in zip(axes, tasks, strict=True):
-        own = points[points["dataset"] == dataset]
-        for ax, panel in zip(line, PANELS, strict=True):
-            _metric_lines(ax, panel, own[own["panel"] == panel])
+        return empty_figure("table 2 of ΔBLEU has the reason")
+    figure, axes = panels(len(tasks), 3, 0.9 + 1.9 * len(tasks), sharey="row")
+    for row, dataset in zip(axes, tasks, strict=True):
+        rows = points[points["dataset"] == dataset]
+        for ax, panel in zip(row, _PANELS, strict=True):
+            _metric_lines(ax, panel, rows[rows["panel"] == panel])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        line[0].set_ylabel(f"{styles[dataset]['name']}\nSpearman's $\\rho$")
-        line[0].invert_xaxis()
-        line[1].set_xscale("log")
-        sizes = sorted(own.loc[own["panel"] == "unit", "unit"].unique())
-        line[1].set_xticks(sizes, [f"{size:g}" for size in sizes])
-        line[1].minorticks_off()
-        line[2].set_xticks(sorted(own.loc[own["panel"] == "order", "order"].unique()))
-    for ax, title in zip(axes[-1], PANELS.values(), strict=True):
+        for metric, references, low, high in published.itertuples(index=False):
+            x = _weight(ALL.get(references, references))
+            colour = _METRICS[metric][1]
+            row[0].plot([x] * 2, [float(low), float(high)], color=colour, lw=6, alpha=0.3)
+        row[0].set_ylabel(f"{datasets[dataset]}\n{AXES['spearman']}")
+        row[0].invert_xaxis()
+        row[1].set_xscale("log")
+        sizes = sorted(rows.loc[rows["panel"] == "unit", "unit"].unique())
+        row[1].set_xticks(sizes, [f"{size:g}" for size in sizes])
+        row[1].minorticks_off()
+        row[2].set_xticks(sorted(rows.loc[rows["panel"] == "order", "order"].unique()))
+    for ax, title in zip(axes[-1], _PANELS.values(), strict=True):
         ax.set_xlabel(title)
-    handles, labels = axes[0, 1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+    handles = [Line2D([], [], color=c, marker=m, label=name) for name, c, m in _METRICS.values()]
+    handles += [
+        Line2D([], [], color="0.3", ls=line, label=f"B, C: {label}")
+        for label, line in zip(("$w\\geq 0.6$", "all references"), _LINES.values(), strict=True)
+    ]
+    handles.append(
+        Line2D([], [], color=GREY, lw=6, alpha=0.5, label="published interval (Twitter)")
+    )
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 
+def _weight(references: str) -> float:
+    return float(references.removeprefix("w>="))
+
+
 def _metric_lines(ax: Axes, panel: str, points: pd.DataFrame) -> None:
-    for (metric, references), (label, colour, line, marker) in METRIC_STYLES.items():
-        own = points[points["metric"] == metric]
-        if panel != "threshold":
-            own = own[own["references"] == (references or "w>=0.6")]
-        elif references:
-            continue
+    for shift, (metric, (_, colour, marker)) in enumerate(_METRICS.items(), start=-1):
+        rows = points[points["metric"] == metric]
+        if panel == "threshold":
+            parts = {"-": rows.assign(threshold=rows["references"].map(_weight))}
         else:
-            own = own.assign(threshold=own["references"].str.removeprefix("w>=").astype(float))
-        own = own.sort_values(panel)
-        place = own[panel]
-        ax.plot(place, own["spearman"], line, color=colour, marker=marker, ms=3.5, label=label)
+            parts = {line: rows[rows["references"] == name] for name, line in _LINES.items()}
+        for line, part in {line: part for line, part in parts.items() if len(part)}.items():
+            part = part.sort_values(panel)
+            # beside each other, so that intervals are told apart
+            x = part[panel] * 1.06**shift if panel == "unit" else part[panel] + 0.04 * shift
+            gaps = np.abs(part[ENDS].to_numpy(float).T - part["spearman"].to_numpy())
+            bars = ax.errorbar(x, part["spearman"], gaps, ls=line, color=colour, marker=marker)
+            plt.setp(bars[2], linewidth=0.9)

@@ -1,57 +1,77 @@
-"""Published numbers against ours, all cells. Stage: figure."""
+"""Ours less published, all cells. Stage: figure."""
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
+from refless.experiments.published import EQUAL, INSIDE, OUTSIDE
+from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.report.catalogue import catalogue
-from refless.report.figures import PALETTE, empty_figure, plt, set_style
+from refless.report.figures import GREY, empty_figure, panels
 
-PANELS = {"correlation": ("spearman", "pearson", "kendall"), "error": ("mse", "mae", "rmse")}
-MARKERS = "osD^vP"
+_LOOKS = {EQUAL: ("#0072B2", "o", 9), INSIDE: (GREY, "s", 4), OUTSIDE: ("#D55E00", "X", 14)}
+"""Colour, marker and its area, by agreement."""
+
+
+def differences(tables: Mapping[str, pd.DataFrame]) -> tuple[Figure, pd.DataFrame]:
+    """`cells_figure` of the table `reproducibility_cells`, which is what is drawn."""
+    cells = tables["reproducibility_cells"]
+    return cells_figure(cells), cells
 
 
 def cells_figure(cells: pd.DataFrame) -> Figure:
-    """Ours over the published value, a panel a kind of measure, with intervals and the diagonal.
+    """Ours less the published value, with intervals, a band a table: correlations on the left, and
+    errors, in percent of the published one, on the right.
 
     cells : the table `reproducibility_cells`; those without ours are left out
     """
-    cells = cells.assign(published=pd.to_numeric(cells["published"], "coerce"))
-    cells = cells[cells["ours"].notna() & cells["published"].notna()]
-    parts = {label: cells[cells["measure"].isin(own)] for label, own in PANELS.items()}
-    parts = {label: own for label, own in parts.items() if len(own)}
-    if not parts:
+    cells = cells.assign(
+        published=pd.to_numeric(cells["published"], "coerce"),
+        kind=cells["measure"].map(kind_of_measure),
+    )
+    cells = cells[cells["ours"].notna() & cells["published"].notna() & cells["kind"].isin(MEASURED)]
+    if cells.empty:
         return empty_figure("no published number has one of ours beside it")
-    set_style()
-    figure, axes = plt.subplots(1, len(parts), figsize=(4.1 * len(parts), 3.8), squeeze=False)
-    tables = list(dict.fromkeys(pd.concat(parts.values())["table"]))
-    handles: dict[str, Any] = {}
-    for ax, (label, own) in zip(axes[0], parts.items(), strict=True):
-        if label == "error":  # squared ones of ratings from 0 to 1, absolute ones of 1 to 6
-            ax.set_xscale("log")
-            ax.set_yscale("log")
-        ends = own["published"].agg(["min", "max"])
-        ax.plot(ends, ends, color="0.6", lw=0.8, zorder=0)
-        for table, part in own.groupby("table", sort=False):
-            entry, i = catalogue()[str(table)], tables.index(table)
-            name = f"{entry.paper}, {entry.item}"
-            low, high = part["ours"] - part["ours_low"], part["ours_high"] - part["ours"]
-            handles[name] = ax.errorbar(
-                part["published"],
-                part["ours"],
-                yerr=np.array([gap.clip(lower=0).fillna(0) for gap in (low, high)]),
-                fmt=MARKERS[(i + i // len(PALETTE)) % len(MARKERS)],
-                color=PALETTE[i % len(PALETTE)],
-                ms=3.5,
-                lw=0.5,
-                alpha=0.75,
+    scale = np.where(cells["kind"] == "errors", 100 / cells["published"].abs(), 1)
+    for name in ("ours", "ours_low", "ours_high"):
+        cells[name] = (cells[name] - cells["published"]) * scale
+    sizes = (
+        cells.groupby(["table", "kind"], sort=False)
+        .size()
+        .groupby("table", sort=False)
+        .max()
+        .clip(lower=7)
+    )
+    ends = sizes.cumsum() + 4 * np.arange(1, len(sizes) + 1)
+    figure, (axes,) = panels(1, 2, 1.4 + 0.025 * ends.iloc[-1], sharey=True)
+    for ax, kind in zip(axes, MEASURED, strict=True):
+        part = cells[cells["kind"] == kind].sort_values("ours")
+        middle = part["table"].map(ends - sizes / 2)
+        order = (
+            part.groupby("table").cumcount() - part.groupby("table")["ours"].transform("size") / 2
+        )
+        part = part.assign(height=middle + order)
+        for agreement, (colour, marker, area) in _LOOKS.items():
+            rows = part[part["agreement"] == agreement]
+            ax.hlines(
+                rows["height"], rows["ours_low"], rows["ours_high"], colour, lw=0.6, alpha=0.6
             )
-        ax.set_xlabel(f"published {label}")
-        ax.set_title(f"{len(own)} cells", fontsize=9)
-    axes[0][0].set_ylabel("ours")
-    figure.tight_layout()
-    layout = {"ncols": 3, "fontsize": 8, "frameon": False, "bbox_to_anchor": (0.5, 0.0)}
-    figure.legend(list(handles.values()), list(handles), loc="upper center", **layout)
+            ax.scatter(rows["ours"], rows["height"], area, colour, marker=marker, lw=0, zorder=3)
+        for end in ends:
+            ax.axhline(end + 2, color="0.9", lw=0.8, zorder=0)
+        ax.axvline(0, color="0.3", lw=0.8, zorder=0)
+    axes[0].set(xlabel="correlations: ours less published", xlim=(-0.6, 0.6))
+    axes[1].set(xlabel="errors: ours less published,\nin % of the published", xlim=(-60, 60))
+    names = [f"{catalogue()[name].paper}, {catalogue()[name].item}" for name in sizes.index]
+    axes[0].set_yticks(ends - sizes / 2, names)
+    axes[0].invert_yaxis()
+    counts = cells["agreement"].value_counts()
+    handles = [
+        Line2D([], [], ls="none", color=c, marker=m, label=f"{name}: {counts.get(name, 0)}")
+        for name, (c, m, _) in _LOOKS.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure

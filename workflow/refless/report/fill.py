@@ -32,8 +32,8 @@ def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) ->
     Raises FormatError: there is no number of that name.
     """
 
-    def cell(found: re.Match[str]) -> str:
-        name, text = found[1], found[2]
+    def cell(match: re.Match[str]) -> str:
+        name, text = match[1], match[2]
         if name not in numbers:
             raise FormatError(f"there is no number {name}", remedy="add it to numbers.yaml")
         row = dict(numbers[name])
@@ -41,7 +41,7 @@ def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) ->
         for key, value in row.items():
             table = table[table[key].fillna("").astype(str) == str(value)]
         columns = [column] + [f"{column}_{end}" for end in ("low", "high") if "(" in text]
-        value, *ends = (_like(text, table[one]) for one in columns)
+        value, *ends = (_like(text, table[name]) for name in columns)
         return f"<!--{name}-->{value}{' (' + ', '.join(ends) + ')' if ends else ''}<!--/-->"
 
     return PLACE.sub(cell, page)

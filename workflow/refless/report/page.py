@@ -20,7 +20,7 @@ from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
-from refless.report.render import VERDICTS, Part, page, parts_of
+from refless.report.render import MARKS, VERDICTS, Part, page, parts_of
 from refless.report.tables import read_table
 from refless.store.files import json_text, write_together
 from refless.store.sealed import read, read_record
@@ -41,6 +41,14 @@ class Item:
     caption: str
     parts: list[Part] = field(default_factory=list)
     picture: str = ""
+    rows: str = ""
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """Those of `MARKS` that stand in its cells."""
+        rows = [row for part in self.parts for rows in part.groups.values() for row in rows]
+        verdicts = {cell.verdict for row in rows for cell in row}
+        return {verdict: mark for verdict, mark in MARKS.items() if verdict in verdicts}
 
 
 def make_report(
@@ -61,7 +69,7 @@ def make_report(
     Raises OutputError: a file cannot be written.
     """
     results, entries = Path(results), list(entries)
-    tables = [entry.name for entry in entries if entry.table]
+    tables = [entry.name for entry in entries if entry.tabulated_by]
     records = {name: read_record(results / f"tables/{name}.csv") for name in tables}
     items = {item.id: item for entry in entries for item in _items(entry, results, records)}
     front = items.pop(f"{FRONT}-drawn")
@@ -117,14 +125,17 @@ def _provenance() -> dict[str, Any]:
 def _items(entry: Entry, results: Path, records: Mapping[str, Any]) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
-    caption = records[entry.name]["metadata"]["caption"] if entry.table else entry.caption
-    if entry.table:
+    caption = entry.caption
+    if entry.tabulated_by:
         table = read_table(results / f"tables/{entry.name}.csv")
-        yield Item(entry, entry.name, label, caption, parts_of(entry, table))
-    if entry.figure:
-        drawn = ("-drawn", ", drawn") if entry.table else ("", "")
+        metadata = records[entry.name]["metadata"]
+        caption, parts = metadata["caption"], [*parts_of(entry, table, metadata["datasets"])]
+        counts = (f"{n} {name}" for name, n in metadata["provenance_counts"].items())
+        yield Item(entry, entry.name, label, caption, parts, rows=", ".join(counts))
+    if entry.drawn_by:
+        suffixes = ("-drawn", ", drawn") if entry.tabulated_by else ("", "")
         picture = _picture(results / f"figures/{entry.name}.svg")
-        yield Item(entry, entry.name + drawn[0], label + drawn[1], caption, picture=picture)
+        yield Item(entry, entry.name + suffixes[0], label + suffixes[1], caption, picture=picture)
 
 
 def _picture(path: Path) -> str:

@@ -1,12 +1,12 @@
 """A table as its readers see it: one set of cells, for Markdown and for HTML.
 
-Stage: table -> report. In: a table of ``results/tables`` and its entry in the catalogue. Out: the
-cells of one grid (`Part`), each with its text: ours with its 95% interval, and the paper's value.
+Stage: table -> report. In: a table of ``results/tables`` and its entry in the catalogue. Out: grids
+(`Part`) of one number a column: the paper's, ours, their difference, our 95% interval.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,152 +15,196 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
-from refless.report.catalogue import Column, Entry, Section
-from refless.statistics.measure import PUBLISHED, Measure
+from refless.report.catalogue import PAPER_FIRST, Column, Entry, Section, catalogue
+from refless.report.names import Names, join_names, plain, row_name, with_datasets
+from refless.statistics.measure import Measure, published_measures
 
 FOLDER = Path(__file__).parent
 VERDICTS = {
     EQUAL: "equal once rounded to the printed digits",
-    INSIDE: "the published value lies in our 95% interval",
-    OUTSIDE: "it differs, and lies outside our interval or there is none",
+    INSIDE: "not rejected: the published value lies in our 95% interval",
+    OUTSIDE: "different: the published value lies outside our interval, or we have none",
     ABSENT: "no value of ours",
 }
-GROUPS = ("dataset", "source_dataset")
-"""Columns of data sets: those with numbers stand first."""
+MARKS = {EQUAL: "=", OUTSIDE: "≠"}
+"""Behind a value of ours in the report, for whoever does not see colours."""
+FEW = 4
+"""Rows of one reason that are named, and not counted."""
+
+TableRow = Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
-class Cell:
+class ShownCell:
     """One cell: its text, the value that it is sorted by, and how it agrees with the paper."""
 
     text: str
     value: str = ""
     verdict: str = ""
-    number: bool = False
+
+
+NONE = ShownCell("–")
 
 
 @dataclass(frozen=True)
 class Part:
-    """One grid of a table: a heading, the columns' headings, the rows."""
+    """One grid of a table: a heading, the columns' headings, whether they hold numbers, the rows
+    below each line, and what has to be said under it."""
 
     title: str
     header: list[str]
-    rows: list[list[Cell]]
+    numbers: list[bool]
+    groups: dict[str, list[list[ShownCell]]]
+    notes: list[str]
 
     @property
-    def numbers(self) -> list[bool]:
-        """Of each column, whether it holds numbers."""
-        return [
-            all(row[i].number or not row[i].text for row in self.rows)
-            for i in range(len(self.header))
-        ]
+    def size(self) -> int:
+        """The number of its rows."""
+        return sum(map(len, self.groups.values()))
 
 
-def parts_of(entry: Entry, table: pd.DataFrame) -> list[Part]:
-    """The grids of a table, all rows in its own order but for data sets without numbers, which come
-    last."""
-    table = _with_numbers_first(table)
-    return [part for section in entry.sections for part in _section(entry, section, table)]
+def parts_of(entry: Entry, table: pd.DataFrame, datasets: Mapping[str, str]) -> Iterator[Part]:
+    """The grids of a table, rows in its own order. ``datasets`` are names of data sets."""
+    names, rows = with_datasets(datasets), table.to_dict("records")
+    for section in entry.sections:
+        inside = [row for row in rows if _fits(row, section.where)]
+        # an entry without columns has those that the configuration names
+        columns = section.columns or entry.columns or dict.fromkeys(map(str, table), Column())
+        for value in dict.fromkeys(plain(row.get(section.by)) for row in inside):
+            part = [row for row in inside if plain(row.get(section.by)) == value]
+            yield _part(section, columns, part, names)
 
 
-def _with_numbers_first(table: pd.DataFrame) -> pd.DataFrame:
-    group = next((name for name in GROUPS if name in table), None)
-    if group is None or "provenance" not in table:
-        return table
-    there = set(table.loc[table["provenance"].fillna("") != "", group])
-    return table.iloc[(~table[group].isin(there)).argsort(kind="stable")]
+def _fits(row: TableRow, where: Mapping[str, Sequence[str]]) -> bool:
+    return all(plain(row.get(name)) in values for name, values in where.items())
 
 
-def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Part]:
-    for name, wanted in section.where.items():
-        table = table[table[name].astype(str).isin(wanted)]
-    # an entry without columns has those that the configuration names
-    columns = section.columns or entry.columns or dict.fromkeys(_ours(table), Column())
-    header = [column.label or name.replace("_", " ") for name, column in columns.items()]
-    for value in dict.fromkeys(table[section.by]) if section.by else [None]:
-        own = table if value is None else table[table[section.by] == value]
-        records = own.to_dict("records")
-        rows = [[_cell(row, name, column) for name, column in columns.items()] for row in records]
-        for row, cells in zip(records, rows, strict=True):
-            _say_why(row.get("reason"), cells)
-        yield Part(section.title.format(value=value), header, rows)
-
-
-def _say_why(reason: Any, cells: list[Cell]) -> None:
-    """Put the reason into the first cell without a number of ours."""
-    for i, cell in enumerate(cells):
-        if reason and not _empty(reason) and cell.text.startswith("–"):
-            cells[i] = replace(cell, text=cell.text.replace("–", f"– {reason}", 1))
-            return
-
-
-def _ours(table: pd.DataFrame) -> list[str]:
-    beside = ("provenance", "reason")
-    return [c for c in map(str, table) if c not in beside and not c.startswith(PUBLISHED)]
-
-
-def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
-    value = None if _empty(row.get(name)) else row[name]
-    digits = column.digits
-    if isinstance(digits, str):
-        digits = len(str(row[digits]).partition(".")[2])
-    if digits is None:
-        whole = int(value) if isinstance(value, float) and value.is_integer() else value
-        text = "" if whole is None else f"`{whole}`" if column.code else str(whole)
-        number = isinstance(value, int | float)
-    else:
-        text, number = with_interval(row, name, digits), True
-    if value is not None and row.get(column.star) == 1:
-        text += "*"
-    plain = "" if value is None else str(value)
-    measure = Measure(name)
-    printed = row.get(measure.published)
-    if _empty(printed):
-        return Cell(text, plain, number=number)
-    ours, low, high = (_float(row.get(end)) for end in measure.interval)
-    star = "*" if str(row.get(Measure(column.star).published)) == "1" else ""
-    return Cell(
-        f"{text or '–'} / {printed}{star}",
-        plain,
-        agreement_with_paper(ours, str(printed), low, high),
-        True,
+def _part(
+    section: Section, columns: Mapping[str, Column], rows: Sequence[TableRow], names: Names
+) -> Part:
+    labels = {name: column for name, column in columns.items() if column.names}
+    measures = {name: column for name, column in columns.items() if not column.names}
+    lines: dict[Any, dict[str, TableRow]] = {}  # of each line of the grid, what stands side by side
+    for k, row in enumerate(rows):
+        key = _label(row, *next(iter(labels.items())), names) if section.across else k
+        lines.setdefault(key, {})[plain(row.get(section.across))] = row
+    spread = {plain(row.get(section.across)): row for row in rows}
+    order = [*names.get(section.across, {}), *spread]
+    header = [column.label or name.replace("_", " ") for name, column in labels.items()]
+    grid = [
+        [ShownCell(_label(next(iter(line.values())), *label, names)) for label in labels.items()]
+        for line in lines.values()
+    ]
+    for value in sorted(spread, key=order.index):
+        before = join_names(names, spread[value], [section.across]) + ": " * bool(section.across)
+        for name, column in measures.items():
+            header += _headings(name, column, before)
+            for line, cells in zip(lines.values(), grid, strict=True):
+                cells += _cells(name, column, line.get(value, {}))
+    kept = [
+        k
+        for k in range(len(header))
+        if any(cells[k] not in (NONE, ShownCell("")) for cells in grid)
+    ]
+    titles = ["", *(group.title for group in section.rows or PAPER_FIRST)]
+    groups: dict[str, list[list[ShownCell]]] = {title: [] for title in titles}
+    for line, cells in zip(lines.values(), grid, strict=True):
+        groups[_group(section, [*line.values()])].append([cells[k] for k in kept])
+    return Part(
+        section.title.format(value=join_names(names, rows[0], [section.by])),
+        [header[k] for k in kept],
+        [k >= len(labels) for k in kept],
+        {title: those for title, those in groups.items() if those},
+        [*_notes(columns, rows, next(iter(labels.items())), names)],
     )
 
 
-def _float(value: Any) -> float:
-    return float("nan") if _empty(value) else float(value)
+def _label(row: TableRow, name: str, column: Column, names: Names) -> str:
+    if column.row_of:
+        text = row_name(names, catalogue()[row[column.row_of]].paper_row, row[name])
+    else:
+        text = join_names(names, row, (name, *column.join)) or plain(row.get(name))
+    return text + (" †" if row.get(column.mark) == 1 else "")
 
 
-def _empty(value: Any) -> bool:
-    return value is None or value is pd.NA or value != value or value == ""
+def _headings(name: str, column: Column, before: str) -> list[str]:
+    label = before + (column.label or name.replace("_", " "))
+    paper = f"{before}paper" if column.paper else f"{label}, paper"
+    more = [f"{before}difference", f"{before}95% interval"] if column.full else []
+    return [paper, label, *more]
 
 
-def number(value: Any, digits: int) -> str:
-    """A number for reading: so many digits, or two that tell where all of these were 0; a dash
-    where there is none."""
-    if _empty(value):
-        return "–"
-    value = float(value)
-    tiny = 0 < abs(value) < 0.5 * 10**-digits
-    return f"{value:.1e}" if tiny else f"{value:.{digits}f}"
+def _cells(name: str, column: Column, row: TableRow) -> list[ShownCell]:
+    """The cells of a number: the paper's, ours, and in `full` their difference and our interval."""
+    measure = Measure(name)
+    printed = plain(row.get(column.paper or measure.published))
+    value, low, high = (float(plain(row.get(end)) or "nan") for end in measure.interval)
+    if column.star:
+        return [
+            ShownCell("*" if text == "1" else "", text) if text else NONE
+            for text in (printed, plain(row.get(name)))
+        ]
+    digits = column.digits
+    if isinstance(digits, str):
+        digits = len(printed.partition(".")[2])
+    text = "< 0.001" if column.p and value < 0.001 else _fixed(value, digits)
+    gap = value - float(printed or "nan")
+    ends = f"{_fixed(low, digits)} to {_fixed(high, digits)}"
+    cells = [
+        ShownCell(printed, printed),
+        ShownCell(text, repr(value), agreement_with_paper(value, printed, low, high)),
+        ShownCell(_fixed(gap, digits, "+"), repr(gap)),
+        ShownCell(ends, repr(low)),
+    ]
+    values = (printed and 0.0, value, gap, low + high)
+    cells = [NONE if of == "" or of != of else cell for cell, of in zip(cells, values, strict=True)]
+    return cells if column.full else cells[:2]
 
 
-def with_interval(row: Mapping[Any, Any], name: str, digits: int) -> str:
-    """``0.325 (0.19, 0.45)``; its ends have a digit less."""
-    text = number(row.get(name), digits)
-    low, high = row.get(Measure(name).low), row.get(Measure(name).high)
-    if text == "–" or _empty(low) or _empty(high) or low == high:
-        return text
-    return f"{text} ({number(low, max(0, digits - 1))}, {number(high, max(0, digits - 1))})"
+def _fixed(value: float, digits: int | None, sign: str = "") -> str:
+    """So many digits after the point; what is 0 then has no sign."""
+    text = f"{value:{sign}z.{digits or 0}f}"
+    return text if float(text) else text.lstrip("+")
+
+
+def _group(section: Section, rows: Sequence[TableRow]) -> str:
+    """The line below which these rows stand: the first of its section that they fit."""
+    papers = [plain(row[of.published]) for row in rows for of in published_measures(row)]
+    for group in section.rows or (PAPER_FIRST if papers else ()):
+        if group.printed in (None, any(papers)) and _fits(rows[0], group.where):
+            return group.title
+    return ""
+
+
+def _notes(
+    columns: Mapping[str, Column], rows: Sequence[TableRow], label: tuple[str, Column], names: Names
+) -> Iterator[str]:
+    """What marks mean that stand in these rows, and why rows have no number of ours."""
+    if any(row.get(column.mark) == 1 for column in columns.values() for row in rows):
+        yield "† sees human references of the outputs that it rates"
+    for name, column in columns.items():
+        stars = {plain(row.get(of)) for row in rows for of in (name, Measure(name).published)}
+        if column.star and "1" in stars:
+            yield f"* {column.label or name}"
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        for word in plain(row.get("reason")).split():
+            reasons.setdefault(word, []).append(_label(row, *label, names))
+    for word, those in reasons.items():
+        which = f"{len(those)} values: " if len(those) > FEW else f"{'; '.join(those)}: "
+        reason = names["reason"].get(word, word)
+        yield f"– {which if len(those) < len(rows) else ''}{reason}"
 
 
 def markdown(part: Part) -> str:
-    """The grid for GitHub; a bar inside a cell is escaped, a value equal to the paper's marked."""
-    lines = ["| " + " | ".join(part.header) + " |", "|" + " --- |" * len(part.header)]
-    for row in part.rows:
-        shown = (f"{cell.text} =" if cell.verdict == EQUAL else cell.text for cell in row)
-        lines.append("| " + " | ".join(text.replace("|", "\\|") for text in shown) + " |")
-    return "\n".join(lines)
+    """The grid for GitHub, with its heading and what has to be said under it."""
+    lines = [part.header, ["--:" if number else "---" for number in part.numbers]]
+    for title, rows in part.groups.items():
+        lines += [[f"**{title}**", *[""] * (len(part.header) - 1)]] if title else []
+        lines += [[re.sub(r"([|*])", r"\\\1", cell.text) for cell in row] for row in rows]
+    grid = "\n".join(f"| {' | '.join(line)} |" for line in lines if part.header)
+    notes = [note.replace("*", "\\*") for note in part.notes]
+    return "\n\n".join(filter(None, [f"## {part.title}" * bool(part.title), grid, *notes]))
 
 
 def page(**values: Any) -> str:
@@ -174,6 +218,7 @@ def page(**values: Any) -> str:
     )
     environment.globals |= {
         "verdicts": VERDICTS,
+        "marks": MARKS,
         "style": Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         "script": Markup((FOLDER / "table.js").read_text(encoding="utf-8")),
     }

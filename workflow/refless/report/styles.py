@@ -1,24 +1,22 @@
-"""How tables and figures show a data set: by name, colour, line and marker. Stage: figure."""
+"""How figures show a data set: by name, colour and marker. Stage: figure."""
 
 from collections.abc import Mapping
 
 from refless.settings.data import DataSet
 
-# Okabe and Ito's colours but yellow: they differ with any colour vision, and by their line in grey.
+# Okabe and Ito's colours but yellow: they differ with any colour vision; in grey, markers do.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-_LINES = ("-.", "--", "-", ":")
 _MARKERS = ("s", "^", "o", "D", "v", "P", "X")
 
 
 def dataset_styles(datasets: Mapping[str, DataSet]) -> dict[str, dict[str, str]]:
-    """Data set -> its ``name``, ``published`` name, ``colour``, ``line`` and ``marker``; the last
-    two, and a colour that the settings do not have, go by its place among the data sets."""
+    """Data set -> its ``name``, ``published`` name, ``colour`` and ``marker``; the last, and a
+    colour that the settings do not have, go by its place among the data sets."""
     return {
         dataset: {
             "name": entry.name or dataset.replace("_", " "),
             "published": entry.published,
             "colour": entry.colour or _COLOURS[k % len(_COLOURS)],
-            "line": _LINES[k % len(_LINES)],
             "marker": _MARKERS[k % len(_MARKERS)],
         }
         for k, (dataset, entry) in enumerate(datasets.items())

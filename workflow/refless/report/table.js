@@ -1,4 +1,4 @@
-// Sorting is stable, keeps empty cells last and goes by value, not by what is shown.
+// Sorting is stable, keeps empty cells last, goes by value, not by what is shown, and stays below a line.
 const value = cell => cell.dataset.value ?? cell.textContent;
 
 function sort(head) {
@@ -6,19 +6,20 @@ function sort(head) {
   const down = head.getAttribute("aria-sort") === "ascending";
   for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const body = head.closest("table").tBodies[0];
-  const rows = [...body.rows].map(row => [value(row.cells[place]), row]);
-  rows.sort(([a], [b]) => {
-    if (a === "" || b === "") return (a === "") - (b === "");
-    const order = number ? a - b : a.localeCompare(b);
-    return down ? -order : order;
-  });
-  body.append(...rows.map(([, row]) => row));
+  for (const body of head.closest("table").tBodies) {
+    const rows = [...body.rows].filter(row => row.cells.length > 1).map(row => [value(row.cells[place]), row]);
+    rows.sort(([a], [b]) => {
+      if (a === "" || b === "") return (a === "") - (b === "");
+      const order = number ? a - b : a.localeCompare(b);
+      return down ? -order : order;
+    });
+    body.append(...rows.map(([, row]) => row));
+  }
 }
 
 function filter(input) {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const row of input.closest(".table").querySelector("tbody").rows) {
+  for (const body of input.closest(".table").querySelector("table").tBodies) for (const row of body.rows) {
     const text = row.textContent.toLowerCase();
     row.hidden = !words.every(word => text.includes(word));
   }

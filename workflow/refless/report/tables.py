@@ -5,13 +5,14 @@ run. Out: ``<name>.csv`` for programs, ``<name>.md`` for people, and ``<name>.js
 whoever reads the CSV knows that it is whole.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from refless.report.catalogue import Entry, catalogue
+from refless.experiments.published import read_published
+from refless.report.catalogue import catalogue
 from refless.report.render import markdown, parts_of
 from refless.store.sealed import read, write_sidecar
 from refless.store.tables import table_text
@@ -24,7 +25,7 @@ def publish(
     *,
     missing: Sequence[Mapping[str, Any]] = (),
     facts: Mapping[str, Any] | None = None,
-    intervals: pd.DataFrame | None = None,
+    datasets: Mapping[str, str] | None = None,
 ) -> None:
     """Write one table in all its forms.
 
@@ -36,24 +37,24 @@ def publish(
     missing : why results cannot be had, by `refless.plan.Plan.missing`; rows without
         numbers get the words of the reasons that are about them
     facts : for the caption
-    intervals : ends of intervals, row by row, that the agreement with the paper needs and the CSV
-        has no room for; they stand in the record
+    datasets : names of data sets
     Raises OutputError: a file cannot be written.
     """
     entry = catalogue()[name]
     stem = Path(folder) / name
     table = with_reasons(table, missing)
     aside = table.filter(regex="_draws$").astype(object).fillna("")
-    table = table.drop(columns=aside.columns)
-    if intervals is not None:
-        aside = aside.join(intervals.reset_index(drop=True))
+    aside = aside.join(table.filter(entry.aside))
     caption = entry.caption.format(**(facts or {}))
-    page = markdown_page(entry, table, caption)
+    parts = map(markdown, parts_of(entry, table, datasets or {}))
+    page = "\n\n".join([f"# {entry.title}", caption, *parts]) + "\n"
+    table = table.drop(columns=aside.columns)
     counts = table["provenance"].replace("", "absent").value_counts().sort_index()
     reasons = table.loc[table["provenance"] == "", "reason"].str.split().str[0].value_counts()
     metadata = {
         "title": entry.title,
         "caption": caption,
+        "datasets": dict(datasets or {}),
         "rows": len(table),
         "provenance_counts": {str(origin): int(n) for origin, n in counts.items()},
         # of each row without numbers the first word
@@ -74,6 +75,18 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return pd.DataFrame(file.content.assign(**file.metadata["aside"]))
 
 
+def read_inputs(files: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """A job's files by name; ``published`` and ``tables`` (by their names) are read."""
+    inputs = dict(files)
+    if "published" in inputs:
+        inputs["published"] = read_published(inputs["published"])
+    if "tables" in inputs:
+        paths = inputs["tables"]
+        paths = map(Path, [paths] if isinstance(paths, str) else paths)
+        inputs["tables"] = {path.stem: read_table(path) for path in paths}
+    return inputs
+
+
 def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """The table with ``reason``: of each row without numbers, the words of why.
 
@@ -82,12 +95,12 @@ def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> p
     """
     reasons = []
     for row in table.to_dict("records"):
-        own = row.get("reason", "")
-        if not row["provenance"] and not own:
-            found = [one["code"] for one in missing if _is_about(one["of"], row)]
+        reason = row.get("reason", "")
+        if not row["provenance"] and not reason:
+            codes = [why["code"] for why in missing if _is_about(why["of"], row)]
             # the numbers at hand were made for fewer kernels than are asked for
-            own = " ".join(dict.fromkeys(found)) or "not_made"
-        reasons.append(own)
+            reason = " ".join(dict.fromkeys(codes)) or "not_made"
+        reasons.append(reason)
     table = table.reset_index(drop=True).drop(columns="reason", errors="ignore")
     table.insert(list(table).index("provenance") + 1, "reason", reasons)
     return table
@@ -95,12 +108,3 @@ def with_reasons(table: pd.DataFrame, missing: Sequence[Mapping[str, Any]]) -> p
 
 def _is_about(of: Mapping[str, str], row: Mapping[Any, Any]) -> bool:
     return all(row[column] == value for column, value in of.items() if column in row)
-
-
-def markdown_page(entry: Entry, table: pd.DataFrame, caption: str) -> str:
-    """The Markdown of a table: heading, caption, grids."""
-    grids = [
-        "\n\n".join(filter(None, (f"## {part.title}" if part.title else "", markdown(part))))
-        for part in parts_of(entry, table)
-    ]
-    return "\n\n".join([f"# {entry.title}", caption, *grids]) + "\n"

@@ -21,7 +21,6 @@ from refless.experiments.bleu_neighbors.neighbors import (
     with_quality,
 )
 from refless.experiments.bleu_neighbors.table1 import TaskStyles, of_our_tasks
-from refless.experiments.published import read_published
 from refless.models.neighbor_means import apply_thresholds
 from refless.statistics.correlation import spearman
 from refless.store import sealed
@@ -111,9 +110,9 @@ def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float,
     return rho
 
 
-def published_points(path: str | Path, styles: TaskStyles) -> dict[str, dict[str, float]]:
-    """Spearman's rho and coverage -> data set -> what table 1 of the paper, a file, has of BLEU."""
-    printed = of_our_tasks(read_published(path), styles)
+def published_points(published: pd.DataFrame, styles: TaskStyles) -> dict[str, dict[str, float]]:
+    """Spearman's rho and coverage -> data set -> what table 1 of the paper has of BLEU."""
+    printed = of_our_tasks(published, styles)
     bleu = printed[printed["model"] == "bleu"]
     return {
         name: {

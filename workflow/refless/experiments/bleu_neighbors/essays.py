@@ -5,6 +5,8 @@ part. Out: an estimate for each test essay from each training set (numbers witho
 (model, train_topic).
 """
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -91,3 +93,11 @@ def table3(
     columns = [*TABLE3_KEYS, *measure_columns("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "provenance", "reason"]
     return merge_published(rows, published, TABLE3_KEYS, columns)
+
+
+def table3_of_files(
+    estimates: Iterable[str], published: pd.DataFrame, bootstrap: Mapping[str, int]
+) -> pd.DataFrame:
+    """`table3` from the file of a run, if there is one."""
+    file = next(map(sealed.read, estimates), None)
+    return table3(file, published, **bootstrap)

@@ -157,15 +157,16 @@ def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Seal
 
 
 def read_predicted(
-    folders: Iterable[str | Path], paths: Iterable[str | Path], a: int, b: float
+    ratings: Iterable[str | Path], paths: Iterable[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
-    """Task -> its predictions under the thresholds a and b; ``folders`` are those of the ratings
-    that are there, ``paths`` ``<dataset>/<kernel>.csv`` by `write_neighbors`. Raises as
+    """Task -> its predictions under the thresholds a and b; ``ratings`` are the files of rated
+    texts that there are, ``paths`` ``<dataset>/<kernel>.csv`` by `write_neighbors`. Raises as
     `read_neighbors`."""
+    folders = dict.fromkeys(Path(path).parent for path in ratings)
     predicted = {}
     files = [Path(path) for path in paths]
     for dataset in map(read_task, folders):
-        rated, ratings = with_quality(dataset), dataset.ratings
+        rated, single = with_quality(dataset), dataset.ratings
         id, quality = rated["id"].tolist(), rated["quality"].to_numpy(np.float64)
         neighbors = {
             path.stem: read_neighbors(path, id, quality)
@@ -175,9 +176,9 @@ def read_predicted(
         predicted[dataset.name] = Predicted(
             id=id,
             panel=RatingPanel(
-                text=pd.Index(id).get_indexer(ratings["id"]),
-                rater=ratings["rater"].to_numpy(),
-                rating=ratings["rating"].to_numpy(float),
+                text=pd.Index(id).get_indexer(single["id"]),
+                rater=single["rater"].to_numpy(),
+                rating=single["rating"].to_numpy(float),
                 quality=quality,
             ),
             units=context_units(dataset.contexts),

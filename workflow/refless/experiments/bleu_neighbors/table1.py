@@ -5,13 +5,13 @@ model, kernel, ground_truth), in section 5.3 one a (dataset, model, kernel), bes
 cells.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.experiments.bleu_neighbors.neighbors import Predicted
+from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
 from refless.experiments.published import merge_published
 from refless.statistics import Estimate, covered_errors, evaluate
 from refless.statistics.bootstrap import training_factor
@@ -95,6 +95,19 @@ def table1(
     columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST]
     columns += [Measure("mse").draws, Measure("spearman").draws]
     return merge_published(rows, _of_our_kernels(published, styles, models), TABLE1_KEYS, columns)
+
+
+def table1_of_files(
+    ratings: Iterable[str],
+    predictions: Iterable[str],
+    published: pd.DataFrame,
+    thresholds: Mapping[str, Any],
+    bootstrap: Mapping[str, Any],
+    **settings: Any,
+) -> pd.DataFrame:
+    """`table1` from the files of a run; ``settings`` are ``styles`` and ``models``."""
+    tasks = read_predicted(ratings, predictions, **thresholds)
+    return table1(tasks=tasks, published=published, **settings, **bootstrap)
 
 
 def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
@@ -192,6 +205,19 @@ def section53(
     columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST]
     printed = _of_our_kernels(published, styles, models).drop(columns="ground_truth")
     return merge_published(rows, printed, SECTION53_KEYS, columns)
+
+
+def section53_of_files(
+    ratings: Iterable[str],
+    predictions: Iterable[str],
+    published: pd.DataFrame,
+    thresholds: Mapping[str, Any],
+    bootstrap: Mapping[str, Any],
+    **settings: Any,
+) -> pd.DataFrame:
+    """`section53` from the files of a run, as `table1_of_files`."""
+    tasks = read_predicted(ratings, predictions, **thresholds)
+    return section53(tasks=tasks, published=published, **settings, **bootstrap)
 
 
 def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:

@@ -19,6 +19,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
     Predicted,
     predictions,
     read_neighbors,
+    read_predicted,
     with_quality,
 )
 from refless.experiments.bleu_neighbors.table1 import TableRows, TaskStyles, cells, of_our_tasks
@@ -106,3 +107,18 @@ def table2(
     columns += ["p", "p_below_0.01", "n", "provenance", "reason"]
     printed = of_our_tasks(published.assign(kernel=kernels[0]), styles)
     return merge_published(rows, printed, TABLE2_KEYS, columns)
+
+
+def table2_of_files(
+    ratings: Iterable[str],
+    predictions: Iterable[str],
+    estimates: Iterable[str],
+    published: pd.DataFrame,
+    thresholds: Mapping[str, Any],
+    bootstrap: Mapping[str, Any],
+    **settings: Any,
+) -> pd.DataFrame:
+    """`table2` from the files of a run; ``settings`` are ``styles`` and ``kernels``."""
+    tasks = read_predicted(ratings, predictions, **thresholds)
+    pairs = read_pairs(estimates, tasks, **thresholds)
+    return table2(tasks=tasks, pairs=pairs, published=published, **settings, **bootstrap)

@@ -24,6 +24,8 @@ SHOWN = [
     SPEARMAN.draws,
 ]
 POINTS = ["dataset", "panel", "metric", "references", "unit", "order", "spearman"]
+ALL = {"all": "w>=-1"}
+"""What all references are on the axis of thresholds: no weight is lower."""
 
 
 def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -50,5 +52,20 @@ def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -
 
 
 def figure2(units: pd.DataFrame) -> pd.DataFrame:
-    """The points of figure 2, panel by panel: `POINTS`."""
-    return units.loc[units["panel"] != "table", POINTS]
+    """The points of figure 2, panel by panel: `POINTS`, and the intervals (`ENDS`) of those that
+    table 2 has as well."""
+    keys = ["dataset", "metric", "references", "unit", "order"]
+    plain = (
+        (units["contexts"] == "all") & (units["tokens"] == "words") & (units["rule"] == "smooth")
+    )
+    cells = units.loc[(units["panel"] == "table") & plain, [*keys, *ENDS]]
+    cells = pd.concat([cells, cells[cells["references"] == "all"].replace(ALL)])
+    points = units.loc[units["panel"] != "table", POINTS]
+    return points.merge(cells, "left", keys)
+
+
+def delta_bleu_table2_of_files(
+    units: Iterable[str], published: pd.DataFrame, tasks: Iterable[str]
+) -> pd.DataFrame:
+    """`table2` from the files of a run."""
+    return table2(tasks, read_units(units), published)

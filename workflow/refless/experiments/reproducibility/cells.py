@@ -124,3 +124,22 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
             row["pearson"] = np.corrcoef(pair.T)[0, 1]
         rows.append(row)
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+Papers = Mapping[str, tuple[str, Sequence[str], Sequence[str]]]
+"""Table -> its paper, and ``key`` and ``repeats`` of `published_cells`."""
+
+
+def all_cells(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
+    """`CELLS` of finished tables by name."""
+    parts = []
+    for name, table in tables.items():
+        paper, key, repeats = papers[name]
+        cells = published_cells(table, key, repeats)
+        parts.append(cells.assign(paper=paper, table=name)[CELLS])
+    return pd.concat(parts, ignore_index=True)
+
+
+def all_measures(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
+    """`by_measure` of `all_cells`."""
+    return by_measure(all_cells(tables, papers))

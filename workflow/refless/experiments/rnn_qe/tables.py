@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.experiments.published import beside_published, read_published
+from refless.experiments.published import beside_published
 from refless.experiments.rnn_qe.baselines import (
     ADDED_MODELS,
     CONSTANT,
@@ -38,7 +38,7 @@ _ERRORS = ("mae", "rmse")
 _MEASURES = (*_CORRELATIONS, *_ERRORS)
 _RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
 ASIDE = [end for name in _ERRORS for end in (Measure(name).low, Measure(name).high)]
-"""Columns that stand in the tables' records."""
+"""Columns that stand in the tables' records (`aside` in the catalogue)."""
 PARTS = ("train", "dev", "test")
 """Of the in-set of tables 4 and 5."""
 WITHOUT_LOOKUP = "1_without_lookup"
@@ -297,23 +297,33 @@ def results(
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
-def tabulate(
-    name: str,
+NO_OUTPUTS = sealed.Sealed(None, {"provenance": "", "instances": {}})
+"""In place of outputs that cannot be had."""
+
+
+def system_counts_of_files(outputs: Iterable[str], published: pd.DataFrame) -> pd.DataFrame:
+    """`outputs_by_system` from the file of a run, if there is one."""
+    file = next(map(sealed.read, outputs), NO_OUTPUTS)
+    return outputs_by_system(file.content, published, file.metadata["provenance"])
+
+
+def training_sizes_of_files(outputs: Iterable[str], published: pd.DataFrame) -> pd.DataFrame:
+    """`training_instances` from the file of a run, if there is one."""
+    metadata = next(map(sealed.read, outputs), NO_OUTPUTS).metadata
+    return training_instances(metadata["instances"], published, metadata["provenance"])
+
+
+def results_of_files(
+    outputs: Sequence[str],
+    published: pd.DataFrame,
     experiment: str,
-    files: Gathered,
-    published: str | Path,
+    predictions: Mapping[str, Sequence[str]],
+    untrained: Iterable[Mapping[str, Any]],
     bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
-    """A table by its name in the catalogue, beside the paper's file; of tables 3 to 5, the
-    ``experiment`` of `results`. `ASIDE` has those of the columns that stand in the record."""
-    printed = read_published(published)
-    if experiment:
-        return results(experiment, files, printed, bootstrap)
-    outputs = files.outputs or sealed.Sealed(None, {"provenance": "", "instances": {}})
-    provenance = outputs.metadata["provenance"]
-    if name == "rnn_qe_table1":
-        return outputs_by_system(outputs.content, printed, provenance)
-    return training_instances(outputs.metadata["instances"], printed, provenance)
+    """`results` from the files of a run: see `gather`."""
+    gathered = gather(next(iter(outputs), None), predictions, untrained)
+    return results(experiment, gathered, published, bootstrap)
 
 
 # ---- learning curves -----------------------------------------------------------------------------

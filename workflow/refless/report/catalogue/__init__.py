@@ -1,12 +1,14 @@
-"""The catalogue: what each table and figure is called, and how it is shown.
+"""The catalogue: what each table and figure is called, what makes it, and how it is shown.
 
 Stage: none. One YAML file a paper in this folder; an entry is a table or a figure. From it come the
 named targets, the outputs of rules, the report's contents, and the Markdown and HTML of a table. A
 new table is one function, one entry here, one rule.
 """
 
+from collections.abc import Callable
 from dataclasses import field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,65 +21,67 @@ KNOWN = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True, config=KNOWN)
 class Column:
-    """How one column is shown. A column ``x`` brings ``x_low``, ``x_high`` and ``paper_x`` along.
+    """How one column is shown: as names, or as numbers, which have ``digits``."""
 
-    label : its heading; by default its name with blanks
-    digits : after the point, for numbers; or the column whose value tells by its own how many
-    star : a column that is 1 where a star is put
-    code : whether it is a name of code
-    """
+    label: str = ""  # its heading; by default its name with blanks
+    join: tuple[str, ...] = ()  # further columns of names, behind a comma
+    row_of: str = ""  # the column that says which table's row the value names
+    mark: str = ""  # a column that is 1 where a name gets a †
+    digits: int | str | None = None  # after the point; or a column whose value has as many
+    full: bool = False  # with the difference from the paper's value, and the 95% interval
+    star: bool = False  # it is 1 where the paper has a star
+    p: bool = False  # a p-value
+    paper: str = ""  # the column of the paper's values; by default ``paper_<name>``
 
-    label: str = ""
-    digits: int | str | None = None
-    star: str = ""
-    code: bool = False
+    @property
+    def names(self) -> bool:
+        """Whether it holds names."""
+        return self.digits is None and not self.star
 
 
-Columns = dict[str, Annotated[Column, BeforeValidator(lambda told: told or {})]]
+Columns = dict[str, Annotated[Column, BeforeValidator(lambda entry: entry or {})]]
+
+
+@dataclass(frozen=True, config=KNOWN)
+class RowGroup:
+    """Some rows of a grid, below a line of their own."""
+
+    title: str = ""  # what the line says; without one there is no line
+    where: dict[str, list[str]] = field(default_factory=dict)  # column -> values of the rows
+    printed: bool | None = None  # whether the paper prints something in them; None: either
+
+
+PAPER_FIRST = (RowGroup(printed=True), RowGroup("Not in the paper"))
 
 
 @dataclass(frozen=True, config=KNOWN)
 class Section:
-    """One part of a table.
+    """One grid of a table."""
 
-    title : its heading; ``{value}`` is the value of ``by``
-    where : column -> values of the rows that it has
-    by : a column; the section is repeated for each of its values
-    columns : in place of the entry's
-    """
-
-    title: str = ""
-    where: dict[str, list[str]] = field(default_factory=dict)
-    by: str = ""
-    columns: Columns = field(default_factory=dict)
+    title: str = ""  # ``{value}`` is the name of the value of ``by``
+    where: dict[str, list[str]] = field(default_factory=dict)  # column -> values of the rows
+    by: str = ""  # a column; the grid is repeated for each of its values
+    across: str = ""  # a column whose values stand side by side, each with its numbers
+    columns: Columns = field(default_factory=dict)  # in place of the entry's
+    rows: tuple[RowGroup, ...] = ()
 
 
 @dataclass(frozen=True, config=KNOWN)
 class Entry:
-    """One table or figure.
-
-    paper : under which it stands in the report
-    item, content : e.g. ``table 1``; what is in it, in a few words
-    caption : what a row is and what the columns are, in at most 60 words; ``{name}`` is filled in
-        with facts of the run
-    figure, table : which of them it is; an entry may be both, under one name
-    paper_row : of a table with published values: the columns that name a row
-    repeats : its published columns that are another table's: they count once
-    columns : of a table, those that are shown; others are in the CSV alone
-    sections : of a table; by default one with all rows
-    """
+    """One table or figure; or both, under one name."""
 
     name: str
-    paper: str
-    item: str
-    content: str
-    caption: str = ""
-    figure: bool = False
-    table: bool = True
-    paper_row: tuple[str, ...] = ()
-    repeats: tuple[str, ...] = ()
-    columns: Columns = field(default_factory=dict)
-    sections: tuple[Section, ...] = (Section(),)
+    paper: str  # under which it stands in the report
+    item: str  # e.g. ``table 1``
+    content: str  # what is in it, in a few words
+    caption: str = ""  # in at most 60 words; ``{name}`` is filled in with facts of the run
+    tabulated_by: str = ""  # the function of the library that makes the table
+    drawn_by: str = ""  # the function that draws the figure
+    paper_row: tuple[str, ...] = ()  # columns that name a row with published values
+    repeats: tuple[str, ...] = ()  # published columns that are another table's: they count once
+    aside: tuple[str, ...] = ()  # columns that stand in the record and not in the CSV
+    columns: Columns = field(default_factory=dict)  # those shown; others are in the CSV alone
+    sections: tuple[Section, ...] = (Section(),)  # its grids; by default one with all rows
 
     @property
     def title(self) -> str:
@@ -91,4 +95,15 @@ def catalogue() -> dict[str, Entry]:
     entries: dict[str, Any] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         entries |= yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {name: Entry(name=name, **told) for name, told in entries.items()}
+    return {name: Entry(name=name, **fields) for name, fields in entries.items()}
+
+
+def module_of(function: str) -> str:
+    """The file, below the package, of a function by its module and its own name."""
+    return function.rpartition(".")[0].replace(".", "/") + ".py"
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """The function that an entry names by its module and its own name."""
+    module, _, function = name.rpartition(".")
+    return getattr(import_module(f"refless.{module}"), function)

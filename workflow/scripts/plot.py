@@ -1,0 +1,15 @@
+"""Draw a figure by the function that the catalogue names for it. Stage: figure."""
+
+from pathlib import Path
+
+from refless.job import job
+
+with job(snakemake):
+    from refless.report.catalogue import catalogue, function_of
+    from refless.report.figures import save
+    from refless.report.tables import read_inputs
+
+    path, files = Path(snakemake.output[0]), read_inputs(snakemake.input.items())
+    draw = function_of(catalogue()[path.stem].drawn_by)
+    figure, table = draw(**files, **snakemake.params.get("arguments", {}))
+    save(figure, path, table)
