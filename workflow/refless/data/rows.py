@@ -34,10 +34,16 @@ _NumberedRows = list[tuple[int, Any]]  # on which line each begins, and its fiel
 
 @dataclass
 class File:
-    """A file as it was read: ``format``, of `FORMATS`; ``names`` of columns, or all keys of JSON;
-    ``size``, how many rows it has; of the good ones ``rows``, lists of fields or JSON objects, and
-    the ``lines`` on which they begin (of an array their numbers); the ``columns`` that
-    `refless.data.user_ratings` read; ``faults``: by column and kind, lines and some examples."""
+    """A user's file as it was read.
+
+    format : one of `FORMATS`
+    names : of its columns; of JSON, all keys
+    size : its number of rows
+    rows : the good ones, as lists of fields or JSON objects
+    lines : on which these begin; of a JSON array, their numbers
+    columns : read by `refless.data.user_ratings`
+    faults : (column, kind of fault) -> the lines, and some examples
+    """
 
     path: str
     format: str
