@@ -14,8 +14,8 @@ from refless.errors import SettingError
 from refless.models.delta_bleu import (
     FLOOR,
     RULES,
-    Rows,
-    Texts,
+    IndexedTexts,
+    TextRows,
     corpus_delta_bleu,
     described,
     of_items,
@@ -144,13 +144,13 @@ def test_leaving_an_owner_out_is_counting_without_them(data):
     texts = [data.draw(WORDS), *(data.draw(WORDS) for _ in range(n))]
     owner = [data.draw(st.integers(-1, owners - 1)) for _ in range(n)]
     weight = [data.draw(WEIGHT) for _ in range(n)]
-    counted = Texts(texts, max_order)
+    counted = IndexedTexts(texts, max_order)
 
     def statistics(kept: list[int], columns: int) -> np.ndarray:
         rows = np.array(kept, np.int64)
         own, heavy = np.array(owner, np.int64)[rows], np.array(weight, np.float64)[rows]
-        references, one = Rows(rows + 1, own, np.zeros_like(rows)), np.array([0])
-        return counted.statistics(Rows(one, one, one), references, heavy, columns)
+        references, one = TextRows(rows + 1, own, np.zeros_like(rows)), np.array([0])
+        return counted.statistics(TextRows(one, one, one), references, heavy, columns)
 
     found = statistics(list(range(n)), owners)
     for column in range(1 + owners):
@@ -185,14 +185,14 @@ def test_bad_input_is_named(arguments, named):
         *({"text": [text, 0]} for text in (-1, 2, 0.5)),
         *({"item": [0, item]} for item in (-1, 0.5)),
         *({"owner": [owner, 0]} for owner in (-2, float("nan"))),
-        *({name: [0]} for name in Rows._fields),
+        *({name: [0]} for name in TextRows._fields),
     ],
 )
 def test_rows_of_nothing_are_refused(of, fault):
     """Compiled code would read outside of its arrays."""
-    right = Rows(*np.zeros((3, 2), np.int64))
+    right = TextRows(*np.zeros((3, 2), np.int64))
     rows = {"hypotheses": right, "references": right}
-    counted, weight = Texts(["a b", "b c"], 2), np.ones(2)
+    counted, weight = IndexedTexts(["a b", "b c"], 2), np.ones(2)
     counted.statistics(**rows, weight=weight)
     (name, column), *_ = fault.items()
     with pytest.raises(SettingError):

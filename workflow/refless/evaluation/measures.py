@@ -50,14 +50,14 @@ def measure(
     ``coverage``, ``pearson_covered`` of texts with an estimate alone, those of `system_measures`
     or, where systems are left out, ``of_systems``; the draws hold the estimates fixed. Where a
     method abstains, the mean of its training part counts. ``score`` is what ranks texts if it is
-    not the estimate, float64 (n,); the training part says in which direction."""
+    not the estimate, float64 (n,), in the direction of `score_direction`."""
     quality, group = rated.quality, _groups(rated, split)
     # rounded as means of neighbors are, since equal means tie
     training_means = np.round(training_mean(quality, split.fold), 12)
     filled = np.where(np.isnan(estimates), training_means, estimates)
     ranked = filled
     if score is not None:
-        directed = score * training_direction(score, quality, split.fold)
+        directed = score * score_direction(score, quality, group)
         ranked = np.where(np.isnan(score), training_mean(directed, split.fold), directed)
     x, y = centred(ranked, group), centred(quality, group)
     covered = ~np.isnan(estimates)
@@ -146,14 +146,12 @@ def calibrated(
     return values
 
 
-def training_direction(score: Array, quality: Array, fold: Array) -> Array:
-    """-1 for each text whose training part has lower scores for better texts, else 1, (n,)."""
-    slopes = []
-    for k in range(int(fold.max()) + 1):
-        part = (fold != k) & ~np.isnan(score)
-        away = score[part] - score[part].mean() if part.any() else np.zeros(0)
-        slopes.append(-1.0 if away @ quality[part] < 0 else 1.0)
-    return np.array(slopes)[fold]
+def score_direction(score: Array, quality: Array, group: Array) -> float:
+    """-1.0 of a score that is lower for the better texts of a group, else 1.0. All folds have one:
+    the direction of each training part would let a useless score be shown too often."""
+    scored = ~np.isnan(score)
+    x, y = (centred(values[scored], group[scored]) for values in (score, quality))
+    return -1.0 if x @ y < 0 else 1.0
 
 
 def training_mean(values: Array, fold: Array) -> Array:

@@ -14,7 +14,7 @@ from refless.kernels import group_sums, unread
 from refless.machine import available_threads
 from refless.models import baselines
 from refless.models.additive import Additive, AdditiveRidge, RatedText
-from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
+from refless.models.delta_bleu import NOBODY, IndexedTexts, TextRows, parts, scores, tokenize
 from refless.models.neighbor_means import apply_thresholds, means_of_sums
 
 if TYPE_CHECKING:
@@ -270,16 +270,16 @@ class WeightedReferences:
     text's fold is its owner, so no text is scored against its own fold, or itself.
     """
 
-    words: Texts  # of `words_of`
+    words: IndexedTexts  # of `words_of`
     rated_texts: bool
     learned: bool = True
     repeats: int | None = None
 
     @staticmethod
-    def words_of(rated: Rated) -> Texts:
+    def words_of(rated: Rated) -> IndexedTexts:
         """Tokens of all texts and then of all references."""
         references = [text for texts in rated.references or [] for text in texts]
-        return Texts(list(map(tokenize, [*rated.texts, *references])), max_order=2)
+        return IndexedTexts(list(map(tokenize, [*rated.texts, *references])), max_order=2)
 
     def estimate(self, rated: Rated, splits: Sequence[CvSplit]) -> list[Array]:
         return [self._estimate(rated, split) for split in splits]
@@ -291,8 +291,8 @@ class WeightedReferences:
         item = np.arange(n) if context is None else context
         weight = np.append((2 * rated.quality - 1).round(12), np.ones(len(of_text)))
         owner = np.append(split.fold, np.full(len(of_text), NOBODY))
-        rows = Rows(np.arange(len(weight)), owner, np.append(item, item[of_text]))
-        candidates = Rows(np.arange(n), split.fold, item)
+        rows = TextRows(np.arange(len(weight)), owner, np.append(item, item[of_text]))
+        candidates = TextRows(np.arange(n), split.fold, item)
         statistics = self.words.statistics(candidates, rows, weight, split.folds)
         # without a reference of positive weight there is none
         positive = parts(statistics)[1][..., 0] > 0

@@ -22,7 +22,7 @@ from refless.evaluation.evaluate import (
     learning_curve,
     strongest,
 )
-from refless.evaluation.measures import FEWEST_SYSTEMS, training_direction
+from refless.evaluation.measures import FEWEST_SYSTEMS, score_direction
 from refless.evaluation.pairs import ranks
 from refless.evaluation.predict import (
     COMBINED,
@@ -317,7 +317,7 @@ def _reversed(rated: Rated, comparison: Comparison) -> list[str]:
     fold, names = comparison.splits["texts"][0].fold, []
     for name, score in rated.scores.items():
         draws = comparison.draws.get(("texts", name, ""))
-        turned = (training_direction(score, rated.quality, fold) < 0).all()
+        turned = score_direction(score, rated.quality, fold) < 0
         if draws is not None and turned and interval(draws["pearson"][1:])[0] > 0:
             names.append(name)
     return names

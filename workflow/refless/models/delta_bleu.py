@@ -28,7 +28,7 @@ ROUNDING = 1e-12
 """A precision nearer to 0 is 0: matches of good and bad references may cancel, but for rounding."""
 
 
-class Rows(NamedTuple):
+class TextRows(NamedTuple):
     """Hypotheses, or references: int64 (rows,) each, the number of the text, who wrote it (0, 1,
     ..., or `NOBODY`), and the item that it belongs to (0, 1, ...)."""
 
@@ -45,7 +45,7 @@ def parts(statistics: Array) -> tuple[Array, Array, Array, Array]:
     return matches, totals, statistics[..., -2], statistics[..., -1]
 
 
-class Texts:
+class IndexedTexts:
     """Texts with their n-grams counted, once for all that is asked about them; blanks separate
     words."""
 
@@ -75,7 +75,7 @@ class Texts:
         self._grams = np.stack([number, count, 1 + grams[number] % max_order])
 
     def statistics(
-        self, hypotheses: Rows, references: Rows, weight: Array, owners: int = 0
+        self, hypotheses: TextRows, references: TextRows, weight: Array, owners: int = 0
     ) -> Array:
         """Statistics of each hypothesis against the references of its item.
 
@@ -100,7 +100,7 @@ class Texts:
         order = np.argsort(references.item, kind="stable")
         items = np.arange(item.max(initial=-1) + 2)
         bounds = np.searchsorted(references.item[order], items).astype(np.int64)
-        references = Rows(*(column[order] for column in references))
+        references = TextRows(*(column[order] for column in references))
         ends, postings = self._postings(references)
         best = np.zeros((self.max_order + 2, len(text), 1 + owners))
         _add_matches(
@@ -125,7 +125,7 @@ class Texts:
         columns = [*matches, *(heaviest * grams), lengths, closest]
         return np.stack(columns, axis=-1)
 
-    def _checked(self, rows: Rows) -> Rows:
+    def _checked(self, rows: TextRows) -> TextRows:
         """The rows as the compiled code reads them."""
         least, sizes = (0, NOBODY, 0), {np.shape(column) for column in rows}
         columns = [np.asarray(column) for column in rows]
@@ -138,9 +138,9 @@ class Texts:
                 f"rows of the shapes {sorted(sizes)} do not fit {len(self._lengths)} texts",
                 remedy="give each row a text and an item, from 0, and an owner, from -1",
             )
-        return Rows(*(np.ascontiguousarray(column, np.int64) for column in columns))
+        return TextRows(*(np.ascontiguousarray(column, np.int64) for column in columns))
 
-    def _postings(self, references: Rows) -> tuple[Array, Array]:
+    def _postings(self, references: TextRows) -> tuple[Array, Array]:
         """Where the n-grams of each reference begin and end, and all of them, item by item in their
         order: int64 (3, n-grams), number, row of the reference, count."""
         size = np.diff(self._bounds)[references.text]
@@ -162,6 +162,33 @@ def tokenize(text: str, tokens: str = "words") -> str:
 _INT, _INTS, _FLOAT, _OUT = "int64[::1]", "int64[:, ::1]", "float64[::1]", "float64[:, :, ::1]"
 
 
+@compiled(f"Tuple((float64, float64, int64))({_FLOAT}, {_INT}, int64)")
+def best_and_runner_up(values: Array, owners: Array, left_out: int) -> tuple[float, float, int]:
+    """The greatest of some values (n,), without those of the owner ``left_out``; the greatest that
+    is not of the same owner; and this owner. -inf and `NOBODY` where there is none."""
+    best = second = -np.inf
+    winner = NOBODY
+    for value, owner in zip(values, owners):  # noqa: B905, numba has no strict one
+        if owner == left_out and owner != NOBODY:
+            continue
+        if value > best:
+            if winner != owner or owner == NOBODY:
+                second = best
+            best, winner = value, owner
+        elif value > second and (winner != owner or owner == NOBODY):
+            second = value
+    return best, second, winner
+
+
+@compiled(f"void({_FLOAT}, float64, float64, int64)")
+def _add_best(out: Array, best: float, second: float, winner: int) -> None:
+    """Add to ``out`` (1 + owners,) what is best if nobody is left out, or each owner is."""
+    for column in range(len(out)):
+        value = second if column > 0 and winner == column - 1 else best
+        if value > -np.inf:
+            out[column] += value
+
+
 @compiled(
     f"void({_INT}, {_INT}, {_INT}, {_INT}, {_INTS}, {_FLOAT}, {_INT}, {_INTS}, {_INT}, {_INTS},"
     f" {_INT}, {_OUT})"
@@ -181,7 +208,7 @@ def _add_matches(
     out: Array,
 ) -> None:
     """Write ``out`` (zeros), shape (orders + 2, hypotheses, 1 + owners), with columns as of
-    `Texts.statistics`: the sum over a hypothesis's n-grams g of each order of
+    `IndexedTexts.statistics`: the sum over a hypothesis's n-grams g of each order of
 
         max over the references j that have g of  weight_j * min(count of g, count of g in j)
 
@@ -189,43 +216,32 @@ def _add_matches(
     in length, the shorter of two as near. The best value and the best one of another owner are
     kept, so leaving an owner out counts nothing again. ``references`` has owners and lengths.
     """
-    width = lengths.max() + 1
+    width, most = lengths.max() + 1, 0
+    for number in reference_bounds[1:] - reference_bounds[:-1]:
+        most = max(most, number)
+    values, owners = np.empty(most), np.empty(most, np.int64)
     for h in range(len(text)):
-        start, n = bounds[text[h]], bounds[text[h] + 1] - bounds[text[h]]
-        length = lengths[text[h]]
+        low, high = reference_bounds[item[h]], reference_bounds[item[h] + 1]
+        weights, writers = weight[low:high], references[0, low:high]
+        best, second, winner = best_and_runner_up(weights, writers, owner[h])
+        _add_best(out[-2, h], best, second, winner)
+        for j in range(low, high):
+            distance = abs(references[1, j] - lengths[text[h]])
+            values[j - low] = -1.0 - (distance * width + references[1, j])
+        best, second, winner = best_and_runner_up(values[: high - low], writers, owner[h])
+        _add_best(out[-1, h], best, second, winner)
         first, last = posting_bounds[item[h]], posting_bounds[item[h] + 1]
-        for k in range(n + 2):
-            low, high = reference_bounds[item[h]], reference_bounds[item[h] + 1]
-            if k < n:
-                gram, count, order = grams[:, start + k]
-                first += np.searchsorted(postings[0, first:last], gram)
-                low = high = first
-                while high < last and postings[0, high] == gram:
-                    high += 1
-            best = second = -np.inf  # the second is the best of another owner
-            best_owner = NOBODY
-            for row in range(low, high):
-                j = postings[1, row] if k < n else row
-                owner_j = references[0, j]
-                if owner_j == owner[h] and owner_j != NOBODY:
-                    continue
-                if k < n:
-                    value = weight[j] * min(count, postings[2, row])
-                elif k == n:
-                    value = weight[j]
-                else:
-                    value = -1.0 - (abs(references[1, j] - length) * width + references[1, j])
-                if value > best:
-                    if best_owner != owner_j or owner_j == NOBODY:
-                        second = best
-                    best, best_owner = value, owner_j
-                elif value > second and (best_owner != owner_j or owner_j == NOBODY):
-                    second = value
-            column = order - 1 if k < n else len(out) - 2 + k - n
-            for o in range(out.shape[2]):
-                value = second if o > 0 and best_owner == o - 1 else best
-                if value > -np.inf:
-                    out[column, h, o] += value
+        for k in range(bounds[text[h]], bounds[text[h] + 1]):
+            gram, count, order = grams[:, k]
+            first += np.searchsorted(postings[0, first:last], gram)
+            number = 0
+            while first + number < last and postings[0, first + number] == gram:
+                j = postings[1, first + number]
+                values[number] = weight[j] * min(count, postings[2, first + number])
+                owners[number] = references[0, j]
+                number += 1
+            best, second, winner = best_and_runner_up(values[:number], owners[:number], owner[h])
+            _add_best(out[order - 1, h], best, second, winner)
 
 
 def scores(
@@ -375,7 +391,7 @@ def of_items(
     flat = [text for texts in references for text in texts]
     weight = np.array([value for values in weights for value in values], np.float64)
     item = np.repeat(np.arange(n), [len(texts) for texts in references])
-    of_references = Rows(n + np.arange(len(flat)), np.full(len(flat), NOBODY), item)
-    of_hypotheses = Rows(np.arange(n), np.full(n, NOBODY), np.arange(n))
-    counted = Texts([*hypotheses, *flat], max_order)
+    of_references = TextRows(n + np.arange(len(flat)), np.full(len(flat), NOBODY), item)
+    of_hypotheses = TextRows(np.arange(n), np.full(n, NOBODY), np.arange(n))
+    counted = IndexedTexts([*hypotheses, *flat], max_order)
     return counted.statistics(of_hypotheses, of_references, weight)[:, 0]

@@ -15,7 +15,14 @@ import pandas as pd
 
 from refless.data.text_ids import text_ids
 from refless.errors import FormatError
-from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, smoothed_scores, tokenize
+from refless.models.delta_bleu import (
+    NOBODY,
+    IndexedTexts,
+    TextRows,
+    parts,
+    smoothed_scores,
+    tokenize,
+)
 
 Array = np.ndarray
 
@@ -128,7 +135,7 @@ class Counted:
 
     def __init__(self, dialogues: Dialogues, max_order: int) -> None:
         self.dialogues, self.max_order = dialogues, max_order
-        self._texts: dict[str, Texts] = {}
+        self._texts: dict[str, IndexedTexts] = {}
         self._rows: dict[Cell, Array] = {}
 
     def rows(self, cell: Cell) -> Array:
@@ -163,13 +170,13 @@ class Counted:
         contexts, n = dialogues.output.shape
         if cell.tokens not in self._texts:
             tokens = [tokenize(text, cell.tokens) for text in dialogues.texts]
-            self._texts[cell.tokens] = Texts(tokens, self.max_order)
+            self._texts[cell.tokens] = IndexedTexts(tokens, self.max_order)
         text, weight, kept = self._references(cell, raised)
         owner = np.r_[np.full(dialogues.human.shape[1], NOBODY), np.arange(n)]
         item, column = np.nonzero(kept)
-        references = Rows(text[kept], owner[column], item)
+        references = TextRows(text[kept], owner[column], item)
         context, system = np.divmod(np.arange(contexts * n), n)
-        outputs = Rows(dialogues.output.ravel(), system, context)
+        outputs = TextRows(dialogues.output.ravel(), system, context)
         weight = weight[kept] if cell.weighted else np.ones(len(item))
         return self._texts[cell.tokens].statistics(outputs, references, weight, n)
 
