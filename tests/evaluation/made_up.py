@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from refless.data.user_ratings import read_ratings
-from refless.evaluation.read import Rated, of_own
+from refless.evaluation.read import Rated, of_user
 
 GOOD = ["lovely", "warm", "quiet", "clean", "friendly", "bright", "fresh", "kind"]
 BAD = ["rude", "noisy", "cold", "dirty", "slow", "broken", "stale", "dull"]
@@ -48,7 +48,7 @@ def write(path: Path, given: list[dict[str, Any]]) -> Path:
 
 
 def read_rated(paths: Sequence[Path], scale: Sequence[float] | None = None) -> Rated:
-    return of_own(read_ratings(paths, scale=scale), scale)
+    return of_user(read_ratings(paths, scale=scale), scale)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from refless.evaluation.pairs import holm, pair_table, ranks
 from refless.evaluation.predict import ComparisonSettings
 from refless.evaluation.read import Rated
 from refless.evaluation.replacement import rater_test, replacement_table
-from refless.evaluation.report import replacement_line, scores_line, warnings
+from refless.evaluation.report import command, replacement_line, scores_line, warnings
 from refless.evaluation.systems import (
     PERMUTATIONS,
     SEED,
@@ -219,3 +219,14 @@ def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
     table, reason = replacement_table(with_raters(rated, 0.3, 2), compare(agreeing, SETTINGS))
     assert table.empty
     assert "2 of the raters have 30 texts" in replacement_line(table, reason)
+
+
+def test_the_next_command_is_one_that_there_is(judged, comparison):
+    """Where the best method rates no new texts, the best one that does."""
+    best = comparison.table["method"].isin(["score_good", "score_same", "combined"])
+    table = comparison.table.assign(
+        method=comparison.table["method"].mask(best, "delta_bleu"), p=1e-9, difference=0.5
+    )
+    line = command(replace(comparison, table=table), ["rated.tsv"])
+    assert "by ridge, the best that rates new texts" in line or "by score_" in line
+    assert ": refless score --ratings rated.tsv --method " in line

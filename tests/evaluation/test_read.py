@@ -9,7 +9,7 @@ import pytest
 
 from refless.data.user_ratings import read_ratings
 from refless.errors import FormatError
-from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits, of_own
+from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits, of_user
 from refless.models.folds import in_folds
 from refless.statistics.reliability import rater_agreement
 from tests.evaluation.made_up import rows, write
@@ -17,7 +17,7 @@ from tests.statistics.test_reliability import rated_by
 
 
 def read(folder: Path, given: list[dict[str, Any]], center: bool = False, **more: Any) -> Rated:
-    return of_own(read_ratings([write(folder / "rated.jsonl", given)], center=center, **more))
+    return of_user(read_ratings([write(folder / "rated.jsonl", given)], center=center, **more))
 
 
 def texts(number: int = 24, **columns: Any) -> list[dict[str, Any]]:

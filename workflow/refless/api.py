@@ -41,7 +41,7 @@ def compare(
     repeats: int = 5,
     networks: bool = False,
     threads: int | None = None,
-    step: Step = lambda done, number, what: None,
+    step: Step = lambda done, number, method: None,
     **reading: Any,
 ) -> ComparisonAnswer:
     """Which method predicts these ratings, and what is it worth?
@@ -64,16 +64,16 @@ def compare(
     """
     if not 0 <= epsilon < 1:
         raise SettingError(f"epsilon is {epsilon:g}", remedy="give it from 0 to below 1, as 0.1")
-    own = read_rated(ratings, scale=scale, **reading)
+    user_ratings = read_rated(ratings, scale=scale, **reading)
 
     from refless.evaluation import evaluate, report
     from refless.evaluation.pairs import pair_table
     from refless.evaluation.predict import NETWORKS, ComparisonSettings, by_networks
-    from refless.evaluation.read import of_own
+    from refless.evaluation.read import of_user
     from refless.evaluation.replacement import replacement_table
     from refless.machine import installed
 
-    rated = of_own(own, scale)
+    rated = of_user(user_ratings, scale)
     torch = installed("torch")
     why = "it needs torch, which is not installed" if networks else "not asked for"
     settings = ComparisonSettings(
@@ -132,18 +132,18 @@ def score(
     ``table`` has a row a text. Raises FormatError, KernelError, SettingError: as `compare`.
     """
     needed, scores = _needed(method)
-    own: Any = None
+    user_ratings: Any = None
     training: Any = None
     if ratings is not None:
-        own = read_rated(ratings, need=["quality", *needed], **reading)
-        training = rated_texts(own)
+        user_ratings = read_rated(ratings, need=["quality", *needed], **reading)
+        training = rated_texts(user_ratings)
     if outputs is not None:
         columns = reading.get("columns")
         file = read_texts(outputs, ["quality", *scores], needed, outputs_format, columns)
-    elif own is None or not leave_one_out or len(own.files) != 1:
+    elif user_ratings is None or not leave_one_out or len(user_ratings.files) != 1:
         raise SettingError("no outputs", remedy="give outputs, or one table with leave_one_out")
     else:
-        file = own.files[0]
+        file = user_ratings.files[0]
 
     import pandas as pd
 
@@ -170,7 +170,7 @@ def score(
     answer = rate.with_agreement(scored, list(truth))
     rows = answer.table
     if texts is None:  # a text may have several rows, and no rating
-        rows = rows.set_axis(training.index).astype(object).reindex(own.text_of)
+        rows = rows.set_axis(training.index).astype(object).reindex(user_ratings.text_of)
     return rate.with_file(answer, file, rows)
 
 
@@ -204,11 +204,11 @@ def estimate(
         raise SettingError(f"the width is {plan:g}", remedy="give a width above 0")
     method = NEIGHBORS if kernel else method
     needed, scores = _needed(method)
-    own = read_rated(ratings, scale, need=["quality", *needed], **reading)
-    training, path = rated_texts(own), own.files[0].path
+    user_ratings = read_rated(ratings, scale, need=["quality", *needed], **reading)
+    training, path = rated_texts(user_ratings), user_ratings.files[0].path
     file = None
     if outputs is not None:
-        names = [name for name in ("system", "context", "mr") if name in own.texts]
+        names = [name for name in ("system", "context", "mr") if name in user_ratings.texts]
         columns = reading.get("columns")
         file = read_texts(outputs, [*names, *scores], needed, outputs_format, columns)
         if lost := [name for name in names if name not in file.columns]:
@@ -225,7 +225,8 @@ def estimate(
             return rate.text_model(method, training)
         return rate.neighbors_model(kernel, threads)
 
-    rest = own.texts[own.texts["quality"].isna()] if file is None else pd.DataFrame(file.columns)
+    texts = user_ratings.texts
+    rest = texts[texts["quality"].isna()] if file is None else pd.DataFrame(file.columns)
     quality = training["quality"]
     return means.means_answer(
         training,
@@ -251,11 +252,13 @@ def read_rated(ratings: Input, scale: Sequence[float] | None = None, **reading: 
     return read_ratings(paths, scale=scale, **reading)
 
 
-def rated_texts(own: UserRatings) -> Any:
+def rated_texts(user_ratings: UserRatings) -> Any:
     """The texts that have a rating, by their numbers. Raises FormatError: none has."""
-    texts = own.texts[own.texts["quality"].notna()]
+    texts = user_ratings.texts[user_ratings.texts["quality"].notna()]
     if texts.empty:
-        raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
+        raise FormatError(
+            "no text is rated", path=user_ratings.files[0].path, remedy="give it ratings"
+        )
     return texts
 
 

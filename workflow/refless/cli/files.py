@@ -85,12 +85,12 @@ def with_columns(file: File, added: Any) -> str:
     """A file with the columns of a table added, in its own format (JSON Lines for all JSON); of
     plain lines, a TSV of these alone. None becomes an empty field, or null in JSON; lists become
     JSON. Raises FormatError: a column is there already."""
-    names, given = file.names, file.rows
+    names, rows = file.names, file.rows
     if file.format == "lines":
-        names, given = [], [[] for _ in given]
+        names, rows = [], [[] for _ in rows]
     if clash := [name for name in added if name in names]:
         raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
-    both = zip(given, added.to_dict("records"), strict=True)
+    both = zip(rows, added.to_dict("records"), strict=True)
     if file.format == "jsonl":
         return "".join(f"{_json(own | more)}\n" for own, more in both)
     buffer = io.StringIO()
@@ -174,14 +174,14 @@ def tell(line: str) -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[..., None]]:
-    """A bar on a terminal, of what takes some seconds: ``step(done, total, what)``, of which
-    ``done`` alone must be given."""
-    with tqdm(desc=what, leave=False, mininterval=2, delay=2, disable=None) as bar:
+def progress(task: str) -> Iterator[Callable[..., None]]:
+    """A bar on a terminal, of what takes some seconds: ``step(done, total, task)``, of which
+    ``done`` alone must be there."""
+    with tqdm(desc=task, leave=False, mininterval=2, delay=2, disable=None) as bar:
 
-        def step(done: int, total: int | None = None, what: str = what) -> None:
+        def step(done: int, total: int | None = None, task: str = task) -> None:
             bar.total = total
-            bar.set_description_str(what, refresh=False)
+            bar.set_description_str(task, refresh=False)
             bar.update(done - bar.n)
 
         yield step

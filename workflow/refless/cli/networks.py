@@ -43,10 +43,10 @@ def train_qe(arguments: Namespace) -> None:
 
     from refless.evaluation.predict import trained_networks
     from refless.evaluation.rate import measures_line
-    from refless.evaluation.read import of_own, prompts_of
+    from refless.evaluation.read import of_user, prompts_of
     from refless.models.rnn_qe.saved import save_model
 
-    rated = of_own(own, arguments.scale)
+    rated = of_user(own, arguments.scale)
     model = trained_networks(rated, arguments.seed, arguments.threads)
     column, _ = prompts_of(rated_texts(own))
     save_model(replace(model, metadata={**model.metadata, "column": column}), out)

@@ -174,10 +174,10 @@ def _differences(means: Mapping[str, Mean]) -> pd.DataFrame:
 
 def _with_ranks(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """With the ranks that significant differences leave open."""
-    shown = pairs[pairs["p_holm"] < LEVEL]
+    significant = pairs[pairs["p_holm"] < LEVEL]
     number = table["system"].isin({*pairs["a"], *pairs["b"]}).sum()
-    better = table["system"].map(shown["b"].value_counts()).fillna(0)
-    worse = table["system"].map(shown["a"].value_counts()).fillna(0)
+    better = table["system"].map(significant["b"].value_counts()).fillna(0)
+    worse = table["system"].map(significant["a"].value_counts()).fillna(0)
     ranked = table["system"].isin({*pairs["a"], *pairs["b"]})
     low, high = (better + 1).where(ranked), (number - worse).where(ranked)
     return table.assign(rank_low=low, rank_high=high)
@@ -225,8 +225,9 @@ def cross_predict(
     """Predictions of rated texts, each by a model that has not learned from its cluster or an equal
     text, and of the others the mean of these models (Zrnic and Candes 2024, "Cross-prediction-
     powered inference"). Where a model has none, the mean of its training texts counts."""
-    own = text_ids(rated["text"])
-    group = rated["cluster"].to_numpy() if rated["cluster"].nunique() > FOLDS else own
+    group = rated["cluster"].to_numpy()
+    if len(np.unique(group)) <= FOLDS:
+        group = text_ids(rated["text"])
     fold = in_folds(label_ids(group), FOLDS, np.random.default_rng(seed))
     quality = rated["quality"].to_numpy(float)
     folds = int(fold.max()) + 1
@@ -271,24 +272,24 @@ def means_answer(
     if not rows:
         warnings.append("no output is unrated: predictions cannot help")
     both = pd.concat([rated, unrated], ignore_index=True)
-    cluster, several = np.arange(len(both)), False
+    cluster, clustered = np.arange(len(both)), False
     column, prompts = prompts_of(both)
     if column:
         contexts = text_ids(prompts, separate_blank=True)
-        several = len(np.unique(contexts[: len(rated)])) > 1
-        cluster = contexts if several else cluster
+        clustered = len(np.unique(contexts[: len(rated)])) > 1
+        cluster = contexts if clustered else cluster
     system = both[by].astype(str) if by in both else pd.Series(ALL, both.index)
     both = both.assign(cluster=cluster, system=system)
     rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
-    how = "cross-fitted"
+    origin = "cross-fitted"
     score = both[method].to_numpy(float) if method.startswith("score_") else np.zeros(0)
     if len(score) and same_unit(score[: len(rated)], rated["quality"].to_numpy(), scale):
-        how, filled = "as they are", np.where(np.isnan(score), np.nanmean(score), score)
+        origin, filled = "as they are", np.where(np.isnan(score), np.nanmean(score), score)
         predicted = filled[: len(rated)], filled[len(rated) :]
     else:
         predicted = cross_predict(make, rated, unrated, seed)
         if len(score):
-            how = "by a line to ratings, for their unit is another one, cross-fitted"
+            origin = "by a line to ratings, for their unit is another one, cross-fitted"
     if holes := int(np.isnan(score).sum()):
         warnings.append(f"{method} is missing for {holes} of {len(both)} texts: a mean stands in")
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
@@ -300,9 +301,9 @@ def means_answer(
     if len(table) == 1:
         warnings.append(f"one {by}, or no column {by}: a mean of all texts alone")
     counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
-    if several:
+    if clustered:
         counts += f", {len(np.unique(cluster)):,} contexts, which are resampled whole"
-    lines = [f"{counts}; predictions: {method}, {how}", *_mean_lines(table, pairs, plan)]
+    lines = [f"{counts}; predictions: {method}, {origin}", *_mean_lines(table, pairs, plan)]
     return MeansAnswer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
 
 
@@ -328,16 +329,16 @@ def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, plan: float | None) ->
         line += f"; predictions save {max(saved, 0):.0%} of the ratings"
     lines.append(line)
     if len(pairs):
-        shown = int((pairs["p_holm"] < LEVEL).sum())
-        lines.append(f"{shown} of {len(pairs)} pairs of systems differ significantly (Holm)")
+        number = int((pairs["p_holm"] < LEVEL).sum())
+        lines.append(f"{number} of {len(pairs)} pairs of systems differ significantly (Holm)")
     if plan:
         needed = every["ratings_needed"]
-        number = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"
-        lines.append(f"an interval of width {plan:g} for all takes {number} ratings")
+        ratings = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"
+        lines.append(f"an interval of width {plan:g} for all takes {ratings} ratings")
     return lines
 
 
 def _interval(row: Any, name: str) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    shown = f"{row[name]:.4g}"
-    return shown if np.isnan(low) else f"{shown} ({low:.4g}, {high:.4g})"
+    value = f"{row[name]:.4g}"
+    return value if np.isnan(low) else f"{value} ({low:.4g}, {high:.4g})"

@@ -70,12 +70,12 @@ def ranks(pairs: pd.DataFrame, p: str = "p_holm") -> dict[str, int]:
     different from the best of a rank share it. Empty without a test."""
     tested = {frozenset(pair) for pair in _significant(pairs, p)}
     left = list(dict.fromkeys([*pairs["a"], *pairs["b"]])) if pairs[p].notna().any() else []
-    found: dict[str, int] = {}
+    rank_of: dict[str, int] = {}
     while left:
-        best, rank = left[0], max(found.values(), default=0) + 1
-        found |= {name: rank for name in left if frozenset((best, name)) not in tested}
-        left = [name for name in left if name not in found]
-    return found
+        best, rank = left[0], max(rank_of.values(), default=0) + 1
+        rank_of |= {name: rank for name in left if frozenset((best, name)) not in tested}
+        left = [name for name in left if name not in rank_of]
+    return rank_of
 
 
 def _significant(pairs: pd.DataFrame, p: str) -> list[tuple[str, str]]:

@@ -109,10 +109,10 @@ def by_model(
     """Predictions of texts by a model that is not one of neighbors. Raises FormatError: as
     `TextModel.check`."""
     rated_texts, quality = training["text"].tolist(), training["quality"].tolist()
-    made = text_model(method, training)
-    made.check(texts, path)
-    predicted = made.fit(training).predict(texts)
-    columns = [training[name].tolist() for name in made.signed]
+    model = text_model(method, training)
+    model.check(texts, path)
+    predicted = model.fit(training).predict(texts)
+    columns = [training[name].tolist() for name in model.signed]
     signed = data_sum([rated_texts, quality, *(columns or [[]])])
     facts = {
         "signature": f"method:{method}|n:{len(quality)}|data:{signed}|version:{__version__}",
@@ -173,8 +173,8 @@ def with_agreement(scores: ScoreAnswer, quality: Sequence[float]) -> ScoreAnswer
     if "mse" in facts:
         lines.append(f"where there is a prediction: {measures_line(facts)}")
     if n and "tau" in facts:
-        few, many = facts["too_few_neighbors"], facts["too_many_neighbors"]
-        counts = f"{covered} of {n}; {few} with too few neighbors, {many} with too many"
+        counts = f"{covered} of {n}; {facts['too_few_neighbors']} with too few neighbors,"
+        counts += f" {facts['too_many_neighbors']} with too many"
         lines.append(f"coverage {facts['coverage']:.3f} ({counts}), tau {facts['tau']:g}")
     lines.append(f"signature {facts['signature']}")
     return ScoreAnswer(table=scores.table, facts=facts, answer="\n".join(lines), warnings=warnings)
@@ -188,8 +188,8 @@ def with_file(scores: ScoreAnswer, file: File, rows: pd.DataFrame) -> ScoreAnswe
 def measures_line(measures: Mapping[str, float | None]) -> str:
     """What `refless.statistics.agreement` found, for people."""
     values = (measures[name] for name in ("pearson", "spearman", "mse", "mse_of_mean"))
-    shown = ["undefined" if value is None else f"{value:.4g}" for value in values]
-    return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*shown)
+    cells = ["undefined" if value is None else f"{value:.4g}" for value in values]
+    return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*cells)
 
 
 def unreadable(kernel: str, texts: Sequence[str]) -> list[str]:

@@ -87,7 +87,7 @@ class Rated:
         return crossed_units(contexts, self.text_id, fixed)
 
 
-def of_own(own: UserRatings, scale: Sequence[float] | None = None) -> Rated:
+def of_user(own: UserRatings, scale: Sequence[float] | None = None) -> Rated:
     """A user's ratings; the scale is widened to the means of centered ratings. Raises FormatError:
     as `rated_of`."""
     ratings, quality = own.ratings, own.texts["quality"]

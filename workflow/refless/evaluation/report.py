@@ -73,8 +73,8 @@ class ComparisonAnswer(Answer):
             parts.append(part.assign(method=list(map(label, part["method"], part["kernel"]))))
             views[f"new {split}"] = _view(part, ranks(pairs))
             views[f"new {split}: each two methods"] = _matrix(pairs)
-        drawn = pd.concat(parts)
-        picture = as_address(intervals_figure(drawn, comparison.order, [*TRIVIAL.values()]))
+        rows = pd.concat(parts)
+        picture = as_address(intervals_figure(rows, comparison.order, [*TRIVIAL.values()]))
         return self._page("Which method predicts these ratings?", views, picture, NOTE)
 
     def next_command(self, options: Sequence[str]) -> str:
@@ -121,8 +121,8 @@ def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
     best = tried.nlargest(1, measure).iloc[0].to_dict()
     corrected = min(1.0, best["p"] * len(tried))
     above = best["difference"] > 0 and best[Measure(measure).low] > 0
-    shown = bool(corrected < LEVEL and above)
-    return {**best, "methods": len(tried), "corrected": corrected, "shown": shown}
+    decided = {"methods": len(tried), "corrected": corrected}
+    return {**best, **decided, "shown": bool(corrected < LEVEL and above)}
 
 
 def answer(
@@ -190,15 +190,15 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
 
 def about(rated: Rated) -> Iterator[str]:
     """What was rated, and how far raters agree."""
-    said = f"{len(rated):,} texts"
-    for number, what in ((rated.system, "systems"), (rated.context_group, "contexts")):
+    line = f"{len(rated):,} texts"
+    for number, noun in ((rated.system, "system"), (rated.context_group, "context")):
         if number is not None:
-            many = len(np.unique(number))
-            said += f", {many:,} {what if many > 1 else what[:-1]}"
+            groups = len(np.unique(number))
+            line += f", {groups:,} {noun}" + "s" * (groups > 1)
     if rated.guessed:
         low, high = (f"{round(end, 2):,g}" for end in rated.scale)
-        said += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
-    yield said
+        line += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
+    yield line
     if (raters := rated.raters) is not None:
         sentence = f"{raters.number:,} raters, {raters.ratings_per_text:.2g} ratings a text"
         if np.isnan(raters.icc_single.value):
@@ -263,29 +263,27 @@ def _interval(value: float, low: float, high: float) -> str:
 def command(comparison: Comparison, options: Sequence[str]) -> str:
     """The next command, ready to copy; ``options`` are the files, and how they are read."""
     verdicts = {name: verdict(comparison, name) for name in comparison.order}
-    shown = [name for name, best in verdicts.items() if best.get("shown")]
-    if not shown:
+    decided = [name for name, best in verdicts.items() if best.get("shown")]
+    if not decided:
         return "next: rate more texts, and compare again"
-    split, best = shown[0], verdicts[shown[0]]
-    first = "next:" if split == comparison.order[0] else f"next, shown for new {split}:"
+    split, best = decided[0], verdicts[decided[0]]
+    first = "next" if split == comparison.order[0] else f"next, shown for new {split}"
     if best["method"] == NETWORKS:
-        return f"{first} refless train-qe --ratings {shlex.join(options)} --out mine.npz"
+        return f"{first}: refless train-qe --ratings {shlex.join(options)} --out mine.npz"
     if not _scores_texts(best["method"], best["kernel"]):
-        rows = comparison.table[comparison.table["split"] == split]
-        usable = [*map(_scores_texts, rows["method"], rows["kernel"])]
-        rows = rows[np.array(usable) & (rows["coverage"] >= LEAST_COVERAGE)].dropna(
-            subset=criterion(split)
-        )
+        rows = comparison.table[comparison.table["split"] == split].dropna(subset=criterion(split))
+        usable = np.array([*map(_scores_texts, rows["method"], rows["kernel"])], bool)
+        rows = rows[usable & (rows["coverage"] >= LEAST_COVERAGE)]
         if rows.empty:
-            return f"{first} no command rates new texts by {label(best['method'])}"
+            return f"{first}: no command rates new texts by {label(best['method'])}"
         best = rows.nlargest(1, criterion(split)).iloc[0].to_dict()
-        first += f" (of the methods that rate new texts, {label(best['method'], best['kernel'])})"
+        first += f", by {label(best['method'], best['kernel'])}, the best that rates new texts"
     kernel, method = best["kernel"], best["method"]
-    how = f"--kernel {kernel}" if kernel else f"--method {shlex.quote(method)}"
-    ratings, out = f"{shlex.join(options)} {how}", "predicted.tsv"
+    choice = f"--kernel {kernel}" if kernel else f"--method {shlex.quote(method)}"
+    ratings, out = f"{shlex.join(options)} {choice}", "predicted.tsv"
     while out in map(os.path.basename, options):
         out = f"new_{out}"
-    return f"{first} refless score --ratings {ratings} --outputs NEW.tsv --out {out}"
+    return f"{first}: refless score --ratings {ratings} --outputs NEW.tsv --out {out}"
 
 
 def _scores_texts(method: str, kernel: str) -> bool:
@@ -294,11 +292,11 @@ def _scores_texts(method: str, kernel: str) -> bool:
     return bool(kernel) or by_name
 
 
-def warnings(rated: Rated, found: Comparison) -> Iterator[str]:
+def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
-    if found.unread:
-        yield "; ".join(found.unread)
-    if reversed_scores := _reversed(rated, found):
+    if comparison.unread:
+        yield "; ".join(comparison.unread)
+    if reversed_scores := _reversed(rated, comparison):
         yield (
             f"{', '.join(reversed_scores)}: lower for better texts, so r is that of the score with"
             " its sign turned."
@@ -332,7 +330,7 @@ def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:
 def _view(table: pd.DataFrame, rank: Mapping[str, int]) -> str:
     """Rows as HTML, the best first; what covers few texts, or was not tried, is last."""
     keys = map(column_name, table["method"], table["kernel"])
-    shown = pd.DataFrame(
+    view = pd.DataFrame(
         {
             "method": list(map(label, table["method"], table["kernel"])),
             "rank": [str(rank.get(key, "")) for key in keys],
@@ -346,8 +344,8 @@ def _view(table: pd.DataFrame, rank: Mapping[str, int]) -> str:
     )
     few = table["coverage"].fillna(0) < LEAST_COVERAGE
     order = np.lexsort([-table["pearson"].fillna(-2), few])
-    used = shown.iloc[order].replace("", np.nan).dropna(axis=1, how="all")
-    return used.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+    view = view.iloc[order].replace("", np.nan).dropna(axis=1, how="all")
+    return view.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
 
 
 def _intervals(table: pd.DataFrame, name: str) -> list[str]:

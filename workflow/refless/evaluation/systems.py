@@ -85,15 +85,15 @@ def system_measures(
     NaN with two systems. Where all scores are equal, both are NaN."""
     ranks = np.ptp(scores) > 1e-12
     accuracy = soft_pairwise_accuracy(people, scores) if ranks else np.nan
-    drawn = np.empty(0)
+    values = np.empty(0)
     if len(people) >= FEWEST_CONTEXTS and draws:
         p = [_drawn_p(v.tobytes(), people.shape, draws, bootstrap_seed) for v in (people, scores)]
-        drawn = 1 - np.abs(p[0] - p[1]).mean(axis=1)
-        drawn = np.clip(accuracy + drawn - drawn.mean(), 0, 1)
+        values = 1 - np.abs(p[0] - p[1]).mean(axis=1)
+        values = np.clip(accuracy + values - values.mean(), 0, 1)
     r, means = np.nan, (people.mean(axis=0), scores.mean(axis=0))
     if ranks and len(means[0]) > 2 and min(map(np.ptp, means)) > 1e-12:
         r = np.corrcoef(*means)[0, 1]
-    return {"pairwise_accuracy": np.append(accuracy, drawn), "pearson_of_systems": np.array([r])}
+    return {"pairwise_accuracy": np.append(accuracy, values), "pearson_of_systems": np.array([r])}
 
 
 @lru_cache(maxsize=2)  # people's are those of every method
@@ -105,8 +105,8 @@ def _drawn_p(content: bytes, shape: tuple[int, int], draws: int, seed: int) -> A
     gap = values[:, first] - values[:, second]
 
     def normal_p(weights: Array) -> Array:
-        drawn = weights.astype(np.float64)
-        total, squares = drawn @ gap, drawn @ gap**2
+        counts = weights.astype(np.float64)
+        total, squares = counts @ gap, counts @ gap**2
         ratio = total / np.sqrt(np.where(squares > 0, squares, 1))
         return np.where(squares > 0, ndtr(-ratio), 1.0).T
 
