@@ -230,6 +230,17 @@ def test_the_best_of_several_rows_has_a_wider_interval(table):
     assert best["ours"] == alone["ours"]
     assert best["ours_low"] < alone["ours_low"]
     assert best["ours_high"] > alone["ours_high"]
+    # also where another difference is taken off
+    alone, best = (
+        decided(
+            table,
+            row={"dataset": "ours", "model": model},
+            less={"model": "low"},
+            than={"model": "other"},
+        )
+        for model in ("high", ["low", "high"])
+    )
+    assert best["ours_low"] < alone["ours_low"]
 
 
 def test_without_numbers_there_is_a_reason(table):

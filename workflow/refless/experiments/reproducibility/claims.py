@@ -75,7 +75,8 @@ def _estimate(
         setting = {name: value for name, value in claim.items() if name != "than"}
         other = {**setting, "row": claim["row"] | claim["than"]}
         used, gap = _estimate(setting, table, names)
-        return used, gap - _estimate(other, table, names)[1]
+        tests = len(_matching(table, claim["row"], claim["column"], names))
+        return used, _corrected(gap - _estimate(other, table, names)[1], tests)
     column, sign = claim["column"], _SIDES[claim["side"]]
     candidates = _matching(table, claim["row"], column, names)
     best = max(candidates, key=lambda row: sign * row[column])
