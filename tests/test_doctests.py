@@ -1,10 +1,10 @@
-"""Examples in docstrings run, and each public function of kernels has one."""
+"""Examples in docstrings run, and each public function of kernels and statistics has one."""
 
 import doctest
 
 import pytest
 
-from refless import kernels
+from refless import kernels, statistics
 from refless.code_sums import PACKAGE
 
 MODULES = [
@@ -23,6 +23,8 @@ def test_examples_run(module):
     assert doctest.testmod(imported).failed == 0
 
 
-@pytest.mark.parametrize("name", kernels.__all__)
-def test_each_function_of_kernels_has_an_example(name):
-    assert ">>> " in getattr(kernels, name).__doc__
+@pytest.mark.parametrize("package", [kernels, statistics])
+def test_each_function_of_a_package_has_an_example(package):
+    functions = {name: value for name, value in vars(package).items() if callable(value)}
+    public = [functions[name] for name in getattr(package, "__all__", functions)]
+    assert not [value.__name__ for value in public if ">>> " not in (value.__doc__ or "")]

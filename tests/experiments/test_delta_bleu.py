@@ -26,7 +26,7 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.experiments.delta_bleu.table2 import KEYS, figure2, read_units, table2
+from refless.experiments.delta_bleu.table2 import KEYS, delta_bleu_table2, figure2, read_units
 from refless.experiments.delta_bleu.units import (
     bootstrap_pool,
     observations,
@@ -253,7 +253,7 @@ def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch):
     counted = Counted(read_dialogues(small_texts()), 2)
     again = bootstrap_pool(np.arange(12), 4, 2, seed=1)
     one = observations(counted, CELLS, again, 4, 3)
-    monkeypatch.setattr(units, "BLOCK", 7)
+    monkeypatch.setattr(units, "_UNITS_AT_ONCE", 7)
     two = observations(counted, CELLS[::-1], again, 4, 3)
     np.testing.assert_array_equal(one[0], two[0][::-1])
     np.testing.assert_array_equal(one[1], two[1])
@@ -300,7 +300,7 @@ def test_rows_have_the_means_of_scipys_correlations(monkeypatch):
             assert row[f"{name}_low"] < row[f"{name}_high"]
     points = rows[rows["panel"] != "table"].set_index("panel")
     assert set(points.loc["threshold", "references"]) == {
-        f"w>={value:g}" for value in units.THRESHOLDS
+        f"w>={value:g}" for value in units.WEIGHT_THRESHOLDS
     }
     assert set(points.loc["order", "order"]) == set(units.ORDERS)
     # small units get fewer assignments
@@ -361,7 +361,7 @@ def published() -> pd.DataFrame:
 
 
 def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):
-    table = table2(["small", "other"], read_units([file]), published())
+    table = delta_bleu_table2(["small", "other"], read_units([file]), published())
     assert not table.duplicated(KEYS).any()
     paper = table.iloc[:2]  # the report counts these as the published cells
     assert paper[KEYS[:3]].to_numpy().tolist() == [
@@ -400,7 +400,7 @@ GOLDEN = {  # rows of DSTC7 as they stood when they were first computed
 
 def test_shipped_numbers_give_the_published_table():
     path = ROOT / "resources/shipped/delta_bleu/dstc7/units.csv"
-    table = table2(["dstc7"], read_units([path]), published()).set_index(KEYS[1:])
+    table = delta_bleu_table2(["dstc7"], read_units([path]), published()).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
     for key, numbers in GOLDEN.items():
         row = table.loc[tuple(key.split())]

@@ -26,7 +26,7 @@ from refless.store import sealed
 
 Array = np.ndarray
 
-DIGITS = 6
+_DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
 LEFT_OUT, OTHER_FOLDS = "left_out", "other_folds"
 DRAWN = ("pearson", "pearson_by_system")
@@ -34,7 +34,8 @@ DRAWN = ("pearson", "pearson_by_system")
 MACHINE = "_machine"
 """What the name of a split ends in where the texts are of machines alone."""
 WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
-COLUMNS = ["dataset", *WITHIN, "provenance", "reason", *(Measure(name).draws for name in DRAWN)]
+COMPARISON_COLUMNS = ["dataset", *WITHIN, "provenance", "reason"]
+COMPARISON_COLUMNS += [Measure(name).draws for name in DRAWN]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 
@@ -66,7 +67,7 @@ def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | No
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": estimate}))
     sealed.write(
         path,
-        pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS),
+        pd.concat(parts[1:] or parts, ignore_index=True).round(_DIGITS),
         {
             "trained": {"seed": seed, "words": CONTEXT_WORDS},
             "machine": processor(),
@@ -135,7 +136,7 @@ def compare_task(
 def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
     """The table of a comparison with the draws of each row."""
     comparison = compare(rated, settings)
-    table = comparison.table.round(DIGITS)
+    table = comparison.table.round(_DIGITS)
     words = table["reason"].isin(["", LEFT_OUT, OTHER_FOLDS])
     table["reason"] = table["reason"].where(words, "not_applicable")
     keys = zip(table["split"], table["method"], table["kernel"], strict=True)
@@ -146,8 +147,8 @@ def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
 
 
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Every row of every data set (`COLUMNS`), from ``<dataset>.csv`` by `compare_task`; one that
-    is not there has an empty row. Raises as `refless.store.sealed.read`."""
+    """Every row of every data set (`COMPARISON_COLUMNS`), from ``<dataset>.csv`` by `compare_task`;
+    one that is not there has an empty row. Raises as `refless.store.sealed.read`."""
     by_dataset = {}
     for path in paths:
         file = sealed.read(path)
@@ -159,4 +160,4 @@ def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.Da
     nothing = pd.DataFrame([{"provenance": ""}])
     parts = [by_dataset.get(dataset, nothing).assign(dataset=dataset) for dataset in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    return with_types(table, COLUMNS)
+    return with_types(table, COMPARISON_COLUMNS)

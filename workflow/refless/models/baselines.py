@@ -110,10 +110,23 @@ class Ngrams:
 class RidgeTfidf:
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
+    Parameters
+    ----------
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
         those of the training examples
     alphas : penalties to choose from, by the squared error on `FOLDS` of the training examples; the
-        strongest where there are fewer than two groups of them. ``alpha_`` is the one chosen
+        strongest where there are fewer than two groups of them
+
+    Attributes
+    ----------
+    alpha_ : the penalty that was chosen
+
+    Examples
+    --------
+    >>> texts = ["good food", "good place", "bad food", "bad place"]
+    >>> good, bad = RidgeTfidf().fit(texts, [4.0, 4.5, 1.0, 1.5]).predict(["good", "bad"])
+    >>> bool(good > bad)
+    True
     """
 
     def __init__(
@@ -243,7 +256,12 @@ class SystemRidge(RidgeTfidf):
 
 class RidgeScores:
     """Ridge regression over several scores of a text, standardised; its strength is chosen by
-    leave-one-out. NaN for a text that has no score."""
+    leave-one-out. NaN for a text that has no score.
+
+    >>> model = RidgeScores().fit([[1, 2], [2, 1], [3, 4], [4, 3]], [1.0, 2.0, 3.0, 4.0])
+    >>> model.predict([[2.5, 2.5], [np.nan, np.nan]]).round(1)
+    array([2.5, nan])
+    """
 
     def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
         from sklearn.impute import SimpleImputer

@@ -38,7 +38,9 @@ def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
     return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
-def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+def delta_bleu_table2(
+    tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame
+) -> pd.DataFrame:
     """The paper's cells, then every row of each data set of ``tasks``, one row for each without
     numbers; ``units`` are by `read_units`."""
     paper = published.rename(columns={end: Measure(end).published for end in ENDS})
@@ -67,5 +69,5 @@ def figure2(units: pd.DataFrame) -> pd.DataFrame:
 def delta_bleu_table2_of_files(
     units: Iterable[str], published: pd.DataFrame, tasks: Iterable[str]
 ) -> pd.DataFrame:
-    """`table2` from the files of a run."""
-    return table2(tasks, read_units(units), published)
+    """`delta_bleu_table2` from the files of a run."""
+    return delta_bleu_table2(tasks, read_units(units), published)

@@ -39,18 +39,18 @@ Array = np.ndarray
 
 REFERENCES = (SINGLE, HIGH, "w>=0.4", "w>=0.2", ALL)
 """Those of the table. The paper's are the first two and the last."""
-THRESHOLDS = (1, 0.8, 0.6, 0.4, 0.2, 0, -0.2, -0.4, -0.6, -0.8, -1)
+WEIGHT_THRESHOLDS = (1, 0.8, 0.6, 0.4, 0.2, 0, -0.2, -0.4, -0.6, -0.8, -1)
 """Least weights of a reference, panel A of figure 2."""
 ORDERS = (1, 2, 3, 4)
 """Highest orders of n-grams, panel C."""
 MOST_OBSERVATIONS = 4_000_000
 """Of a point of the figure over all assignments: small units make so many observations each time
 that fewer assignments say as much."""
-BLOCK = 1 << 13
+_UNITS_AT_ONCE = 1 << 13
 """Units that are scored together: arrays of so many stay in a core's cache."""
-DIGITS = 12
+_DIGITS = 12
 """To which differences are rounded where it matters whether two are equal."""
-COLUMNS = [
+UNIT_COLUMNS = [
     *("panel", "metric", "references", "contexts", "tokens", "rule", "order", "unit"),
     *(*Measure("spearman").interval, *Measure("kendall").interval),
     *("references_per_context", "without_good_reference", "n", Measure("spearman").draws),
@@ -75,7 +75,7 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
     """Panel, unit and cell of each point of figure 2. Over units and orders each metric has the
     references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
     references as well, with which it reports that best."""
-    unit, weights = settings["contexts_per_unit"], [f"w>={value:g}" for value in THRESHOLDS]
+    unit, weights = settings["contexts_per_unit"], [f"w>={value:g}" for value in WEIGHT_THRESHOLDS]
     best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
     points = [("threshold", unit, Cell(of, weight)) for weight in weights for of in METRICS]
     points += [
@@ -94,7 +94,7 @@ def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) ->
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of the table, with intervals, and the points of the figure (`COLUMNS`)."""
+    """The rows of the table, with intervals, and the points of the figure (`UNIT_COLUMNS`)."""
     unit, seed = settings["contexts_per_unit"], settings["seed"]
     assignments_per_draw = settings["assignments_per_draw"]
     dialogues, table = counted.dialogues, table_cells()
@@ -125,7 +125,7 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         row |= Measure("spearman").cells(Estimate.of(row["spearman"], rho_again[k]))
         row |= Measure("kendall").cells(Estimate.of(tau[k], tau_again[k]))
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
-    return pd.DataFrame(rows)[COLUMNS]
+    return pd.DataFrame(rows)[UNIT_COLUMNS]
 
 
 def bootstrap_pool(context: Array, draws: int, assignments_per_draw: int, seed: int) -> Array:
@@ -173,7 +173,7 @@ def observations(
         )
     m = np.empty((len(cells), len(pool), len(dialogues.pairs) * n_units))
     q = np.empty(m.shape[1:])
-    step = max(1, BLOCK // n_units)
+    step = max(1, _UNITS_AT_ONCE // n_units)
     for number, (a, b) in enumerate(dialogues.pairs):
         generator = np.random.default_rng([seed, number])
         permuted = generator.permuted(pool, axis=1)[:, : n_units * unit]
@@ -182,14 +182,14 @@ def observations(
         columns = slice(number * n_units, (number + 1) * n_units)
         # what is equal stays equal, whatever the last bits of its sums are
         rated = unit_sums(dialogues.quality[dialogues.output[:, [a, b]]], units)
-        q[:, columns] = np.round(sign * (rated[0] - rated[1]) / unit, DIGITS)
+        q[:, columns] = np.round(sign * (rated[0] - rated[1]) / unit, _DIGITS)
         of_pair = [_columns(counted, cells, pair) for pair in ((a, b), (b, a))]
         for start in range(0, len(pool), step):
             part = slice(start, start + step)
             sums = [(unit_sums(values, units[part]), places) for values, places in of_pair]
             for k, cell in enumerate(cells):
                 first, second = (_scores(total[places[k]], cell) for total, places in sums)
-                m[k, part, columns] = np.round(sign[part] * (first - second), DIGITS)
+                m[k, part, columns] = np.round(sign[part] * (first - second), _DIGITS)
     return m, q
 
 
