@@ -159,7 +159,7 @@ def null(name: str) -> Callable[[int], dict[str, Any]]:
     def replication(seed: int) -> dict[str, Any]:
         generator = np.random.default_rng(seed)
         texts = simulate(generator, **{"contexts": 50, "systems": 6, **sizes})
-        return {"hit": any(shown(texts.rated(quality(generator, texts)), seed).values())}
+        return {"hit": any(shown_by_split(texts.rated(quality(generator, texts)), seed).values())}
 
     return replication
 
@@ -171,12 +171,12 @@ def power(n: int) -> Callable[[int], dict[str, Any]]:
         generator = np.random.default_rng(seed)
         texts = simulate(generator, contexts=n // 6, systems=6)
         quality = 0.5 * texts.signal + 0.75**0.5 * noise(generator, texts)
-        return {"hit": shown(texts.rated(quality), seed)["texts"]}
+        return {"hit": shown_by_split(texts.rated(quality), seed)["texts"]}
 
     return replication
 
 
-def shown(rated: Rated, seed: int) -> dict[str, bool]:
+def shown_by_split(rated: Rated, seed: int) -> dict[str, bool]:
     """The verdict of `refless compare` on each split."""
     settings = ComparisonSettings({"bleu.char": {}}, draws=DRAWS, seed=seed, repeats=1, threads=1)
     comparison = compare(rated, settings)
@@ -259,10 +259,10 @@ def pairs(scores: int, r: float) -> Callable[[int], dict[str, Any]]:
         generator = np.random.default_rng(seed)
         texts = simulate(generator, contexts=50, systems=6)
         quality = noise(generator, texts)
-        given = {
+        values = {
             f"{k}": r * quality + (1 - r**2) ** 0.5 * noise(generator, texts) for k in range(scores)
         }
-        rated = texts.rated(quality, **given)
+        rated = texts.rated(quality, **values)
         settings = ComparisonSettings({}, draws=DRAWS, seed=seed, repeats=1, threads=1)
         table = pair_table(rated, compare(rated, settings))
         if r:
@@ -396,8 +396,8 @@ def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
     if case.bound is not None:
         beyond = observed - case.bound if case.measure == "shown" else case.bound - observed
         outcome = "missed" if beyond > 2 * monte_carlo or too_wide else "holds"
-    side = "at most" if case.measure == "shown" else "at least"
-    bound = "" if case.bound is None else f" ({side} {case.bound:g})"
+    limit = "at most" if case.measure == "shown" else "at least"
+    bound = "" if case.bound is None else f" ({limit} {case.bound:g})"
     numbers = f"{case.measure}{bound} {observed:.3f} ± {monte_carlo:.3f}, {n} times"
     return f"{outcome:8} {name}: {numbers}{extra}"
 
@@ -444,8 +444,8 @@ options.add_argument("--results", type=Path, default=Path("build/calibration.jso
 
 
 def main(arguments: argparse.Namespace) -> None:
-    asked = arguments.case or [""]
-    names = [name for name, _ in cases() if any(part in name for part in asked)]
+    parts = arguments.case or [""]
+    names = [name for name, _ in cases() if any(part in name for part in parts)]
     number = 3 if arguments.quick else None
     print(*run(names, number, arguments.jobs, arguments.results), sep="\n", flush=True)
 

@@ -83,7 +83,7 @@ class Comparison:
 def compare(
     rated: Rated,
     settings: ComparisonSettings,
-    step: Callable[[int, int, str], None] = lambda done, number, what: None,
+    step: Callable[[int, int, str], None] = lambda done, number, label: None,
 ) -> Comparison:
     """Compare every method on rated texts; ``step`` is told how many are done, how many there are,
     and what comes next. Raises KernelError: a kernel cannot be computed here. Raises SettingError:
@@ -284,14 +284,14 @@ def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> floa
     """Two-sided bootstrap p of a difference, from its draws on the other side of 0; where there are
     none, from Student's t with the width of its interval, but at least ``least``; NaN without
     draws. ``freedom`` is that of the draws."""
-    drawn = gap[1:]
-    if len(drawn) == 0:
+    draws = gap[1:]
+    if len(draws) == 0:
         return float("nan")
-    beyond = min((drawn <= 0).sum(), (drawn >= 0).sum())
-    p = min(1.0, 2 * (beyond + 1) / (len(drawn) + 1))
+    beyond = min((draws <= 0).sum(), (draws >= 0).sum())
+    p = min(1.0, 2 * (beyond + 1) / (len(draws) + 1))
     if beyond:
         return float(p)
-    low, high = interval(drawn)
+    low, high = interval(draws)
     error = max((high - low) / 2 / t_quantile(freedom), abs(gap[0]) * 1e-9)
     ratio = -abs(gap[0]) / error
     tail = ndtr(ratio) if np.isinf(freedom) else stdtr(freedom, ratio)

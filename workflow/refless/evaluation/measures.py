@@ -108,8 +108,8 @@ def _weights(rated: Rated, draws: int, seed: int) -> tuple[Array, Iterator[Array
     once."""
     units, unit = rated.resampling_units.distinct()
     enough = rated.text_id.max() + 1 >= FEWEST_TEXTS
-    drawn = draw_blocks(units, draws, seed) if enough else iter(())
-    return unit, chain([np.ones((1, len(units.primary)), np.uint16)], drawn)
+    blocks = draw_blocks(units, draws, seed) if enough else iter(())
+    return unit, chain([np.ones((1, len(units.primary)), np.uint16)], blocks)
 
 
 def calibrated(
@@ -195,9 +195,9 @@ def pearson_within(x: Array, y: Array, unit: Array, group: Array) -> Callable[[A
     np.add.at(products, unit, np.stack([x * x, y * y, x * y], axis=1))
 
     def r(weights: Array) -> Array:
-        drawn = weights.astype(np.float64)
-        size, of_x, of_y = (drawn @ sums for sums in by_group)
-        xx, yy, xy = (drawn @ products).T
+        copies = weights.astype(np.float64)
+        size, of_x, of_y = (copies @ sums for sums in by_group)
+        xx, yy, xy = (copies @ products).T
         size = np.maximum(size, 1)
         left_x = xx - (of_x * of_x / size).sum(axis=1)
         left_y = yy - (of_y * of_y / size).sum(axis=1)

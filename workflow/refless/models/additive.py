@@ -82,7 +82,13 @@ def _indicators(values: Array, levels: Array) -> Any:
 
 class Additive:
     """Ridge regression on `TrivialFeatures`; its penalty is chosen as that of `RidgeTfidf`.
-    ``alpha_`` is the one chosen."""
+    ``alpha_`` is the one chosen.
+
+    >>> texts = [RatedText("a " * n, system, -1) for n in (3, 5, 8) for system in (0, 1)] * 4
+    >>> model = Additive().fit(texts, [text.system for text in texts])
+    >>> (model.predict(texts) > 0.5).tolist() == [text.system == 1 for text in texts]
+    True
+    """
 
     def fit(self, texts: Sequence[RatedText], quality: Any, groups: Any = None) -> Self:
         """Fit to ``quality``, float64 (texts,). Texts of one of the ``groups`` stay together where

@@ -189,6 +189,13 @@ def ridge_path(X: Any, quality: Array, new: Any, penalties: Sequence[float]) -> 
         inverted, so one Krylov space of conjugate gradients, that of the weakest, has them all.
 
     Source: Frommer and Maass (1999), "Fast CG-based methods for Tikhonov-Phillips regularization".
+
+    >>> from scipy.sparse import csr_array
+    >>> X = csr_array(np.array([[-1.0], [0.0], [1.0]]))
+    >>> ridge_path(X, np.array([0.0, 1.0, 2.0]), X, penalties=[2.0, 1e6]).round(2)
+    array([[0.5, 1. ],
+           [1. , 1. ],
+           [1.5, 1. ]])
     """
     from scipy.linalg import solve_banded
 
