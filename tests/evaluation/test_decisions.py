@@ -97,6 +97,7 @@ def test_a_score_that_falls_as_ratings_rise_is_turned_and_named(judged, comparis
     assert table.loc[("texts", "score_loss"), "pearson"] > 0.5
     (line,) = (line for line in warnings(judged, comparison) if "score_" in line)
     assert line.startswith("score_loss:")
+    assert "score_few (of 80 texts)" in line
     few = table.loc["texts", "score_few"]
     assert few["coverage"] == pytest.approx(1 / 3)
     assert few["pearson_covered"] > few["pearson"] + 0.1

@@ -296,11 +296,8 @@ def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
     if comparison.unread:
         yield "; ".join(comparison.unread)
-    if reversed_scores := _reversed(rated, comparison):
-        yield (
-            f"{', '.join(reversed_scores)}: lower for better texts, so r is that of the score with"
-            " its sign turned."
-        )
+    if notes := [*_score_notes(rated, comparison)]:
+        yield "; ".join(notes)
     if rated.prompts is None:
         yield (
             "No column context or mr: texts that answer the same may be in training and in the"
@@ -310,15 +307,22 @@ def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
         yield f"{number} contexts are too few to be resampled: intervals hold for these alone."
 
 
-def _reversed(rated: Rated, comparison: Comparison) -> list[str]:
-    """Scores that fall as ratings rise."""
-    fold, names = comparison.splits["texts"][0].fold, []
+def _score_notes(rated: Rated, comparison: Comparison) -> Iterator[str]:
+    """Scores that many texts lack, and those that fall as ratings rise."""
+    fold = comparison.splits["texts"][0].fold
+    turned: list[str] = []
+    holes: list[str] = []
     for name, score in rated.scores.items():
         draws = comparison.draws.get(("texts", name, ""))
-        turned = score_direction(score, rated.quality, fold) < 0
-        if draws is not None and turned and interval(draws["pearson"][1:])[0] > 0:
-            names.append(name)
-    return names
+        against = score_direction(score, rated.quality, fold) < 0
+        if draws is not None and against and interval(draws["pearson"][1:])[0] > 0:
+            turned.append(name)
+        if missing := int(np.isnan(score).sum()):
+            holes.append(f"{name} (of {missing:,} texts)")
+    if turned:
+        yield f"{', '.join(turned)}: lower for better texts, so the sign is turned"
+    if holes:
+        yield f"missing, so a training mean counts: {', '.join(holes)}"
 
 
 def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:
