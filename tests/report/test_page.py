@@ -86,8 +86,14 @@ def test_a_column_has_one_number_and_what_the_paper_prints_comes_first(entry, tm
     publish(tmp_path)
     lines = (tmp_path / "one.md").read_text(encoding="utf-8").splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
-    assert rows[0][:5] == ["model", "Spearman, paper", "Spearman", "difference", "95% interval"]
-    assert rows[0][5:] == ["p < 0.01, paper", "p < 0.01", "p", "covered"]
+    assert rows[0][:5] == [
+        "model",
+        "Spearman, paper",
+        "Spearman, ours",
+        "difference",
+        "95% interval",
+    ]
+    assert rows[0][5:] == ["p < 0.01, paper", "p < 0.01, ours", "p", "covered"]
     assert [row[0] for row in rows[2:]] == [
         "BLEU of characters †",
         "rouge",
@@ -128,7 +134,7 @@ def test_values_of_a_column_stand_side_by_side(entry):
     assert lost.header == ["dataset"]
     assert news.header[1:4] == [
         "BLEU of characters: rho, paper",
-        "BLEU of characters: rho",
+        "BLEU of characters: rho, ours",
         "BLEU of words: rho",
     ]
     assert news.size == 1

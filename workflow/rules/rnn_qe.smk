@@ -4,9 +4,7 @@
 RNN_QE = SETTINGS.rnn_qe
 QE_TASKS = SETTINGS.tasks("rnn_qe")
 # the rated data set, if any takes part
-RATED = [
-    dataset for dataset in QE_TASKS if SETTINGS.data[dataset].experiments.rnn_qe.role == "rated"
-]
+RATED = [task for task in QE_TASKS if SETTINGS.data[task].experiments.rnn_qe.role == "rated"]
 REFERENCES = [dataset for dataset in QE_TASKS if dataset not in RATED]
 QE_OUTPUTS = available("results/rnn_qe/outputs.csv")
 QE_DATA = {"seed": RNN_QE.seed}
