@@ -226,7 +226,7 @@ def test_cells_are_differences_and_errors_are_in_percent():
     values = [value for panel in dots for part in panel for value in part]
     assert values == pytest.approx([0.03, 5])
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["equal: 0", "inside: 1", "outside: 1"]
+    assert labels == ["equal: 0", "inside: 1", "outside: 1", "absent: 0 (not drawn)"]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_cells_are_differences_and_errors_are_in_percent():
         lambda: data_size_figure(pd.DataFrame()),
         lambda: correlations_of_methods({"comparison": compared()["comparison"].iloc[:0]}, {})[0],
         lambda: delta_bleu_figure(pd.DataFrame({"dataset": []}), pd.DataFrame(), {}),
-        lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours"])),
+        lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours", "agreement"])),
         lambda: learning_curve_figure(pd.DataFrame(), pd.DataFrame()),
     ],
 )

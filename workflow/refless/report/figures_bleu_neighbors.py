@@ -26,7 +26,7 @@ _LEAST_COVERAGE = 0.1
 Appearance = Mapping[str, Mapping[str, Any]]
 """Data set -> ``name``, ``colour`` and ``marker``, as configured."""
 Annotators = Mapping[str, tuple[float, float]]
-"""Data set -> rho of its average annotator, as `DASHES`."""
+"""Data set -> rho of its average annotator, as `_DASHES`."""
 
 
 def figure_over_thresholds(
@@ -71,9 +71,13 @@ def threshold_figure(
         panel = curve[curve["threshold"] == threshold]
         ax.set_xlim(panel["value"].min(), panel["value"].max())
         for dataset, part in panel.groupby("dataset", sort=False):
-            _curve(ax, styles[str(dataset)], part["value"], part[column], max(1, len(part) // 8))
-            _annotators(ax, styles[str(dataset)], people.get(str(dataset)))
-            _diamond(ax, styles[str(dataset)], defaults[threshold], published.get(str(dataset)))
+            style = styles[str(dataset)]
+            (line,) = ax.plot(part["value"], part[column], color=style["colour"])
+            line.set(label=style["name"], marker=style["marker"], markevery=max(1, len(part) // 8))
+            _annotators(ax, style, people.get(str(dataset)))
+            if (value := published.get(str(dataset))) is not None:
+                point = {"mec": style["colour"], "clip_on": False, **PUBLISHED}
+                ax.plot(defaults[threshold], value, **point)
         ax.axvline(defaults[threshold], color="0.75", lw=0.8, zorder=0)
         ax.set_xlabel(label)
     axes[0].set_ylabel(AXES[column])
@@ -133,18 +137,6 @@ def data_size_figure(
     handles = _handles(tasks, styles, people, published)
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
-
-
-def _curve(ax: Axes, style: Mapping[str, Any], x: Any, y: Any, every: int) -> None:
-    ax.plot(
-        x, y, marker=style["marker"], markevery=every, color=style["colour"], label=style["name"]
-    )
-
-
-def _diamond(ax: Axes, style: Mapping[str, Any], x: float, y: float | None) -> None:
-    """A published value, if there is one, beside the curve that should meet it."""
-    if y is not None:
-        ax.plot(x, y, mec=style["colour"], label="_published", clip_on=False, **PUBLISHED)
 
 
 def _annotators(ax: Axes, style: Mapping[str, Any], both: tuple[float, float] | None) -> None:
