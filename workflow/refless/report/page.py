@@ -134,6 +134,7 @@ def _items(entry: Entry, results: Path, records: Mapping[str, Any]) -> Iterator[
         yield Item(entry, entry.name, label, caption, parts, rows=", ".join(counts))
     if entry.drawn_by:
         suffixes = ("-drawn", ", drawn") if entry.tabulated_by else ("", "")
+        caption = entry.figure_caption or caption
         picture = _picture(results / f"figures/{entry.name}.svg")
         yield Item(entry, entry.name + suffixes[0], label + suffixes[1], caption, picture=picture)
 

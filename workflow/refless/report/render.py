@@ -125,7 +125,7 @@ def _label(row: TableRow, name: str, column: Column, names: Names) -> str:
         text = row_name(names, catalogue()[row[column.row_of]].paper_row, row[name])
     else:
         text = join_names(names, row, (name, *column.join)) or plain(row.get(name))
-    return text + (" †" if row.get(column.mark) == 1 else "")
+    return text + ("\u00a0†" if row.get(column.mark) == 1 else "")
 
 
 def _headings(name: str, column: Column, before: str) -> list[str]:

@@ -75,6 +75,7 @@ class Entry:
     item: str  # e.g. ``table 1``
     content: str  # what is in it, in a few words
     caption: str = ""  # in at most 60 words; ``{name}`` is filled in with facts of the run
+    figure_caption: str = ""  # of the figure; by default the same
     tabulated_by: str = ""  # the function of the library that makes the table
     drawn_by: str = ""  # the function that draws the figure
     paper_row: tuple[str, ...] = ()  # columns that name a row with published values
