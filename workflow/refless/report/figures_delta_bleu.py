@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.experiments.delta_bleu.table2 import ALL, ENDS, figure2, read_units
+from refless.experiments.delta_bleu.table2 import ENDS, LEAST_WEIGHT, figure2, read_units
 from refless.report.figures import AXES, GREY, empty_figure, panels
 
 _METRICS = {
@@ -54,7 +54,7 @@ def delta_bleu_figure(
             _metric_lines(ax, panel, rows[rows["panel"] == panel])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
         for metric, references, low, high in published.itertuples(index=False):
-            x = _weight(ALL.get(references, references))
+            x = _weight(LEAST_WEIGHT.get(references, references))
             colour = _METRICS[metric][1]
             row[0].plot([x] * 2, [float(low), float(high)], color=colour, lw=6, alpha=0.3)
         row[0].set_ylabel(f"{datasets[dataset]}\n{AXES['spearman']}")

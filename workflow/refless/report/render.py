@@ -106,14 +106,14 @@ def _part(
         for k in range(len(header))
         if any(cells[k] not in (NONE, ShownCell("")) for cells in grid)
     ]
-    shown = {header[k] for k in kept}
+    headings = {header[k] for k in kept}
     titles = ["", *(group.title for group in section.rows or PAPER_FIRST)]
     groups: dict[str, list[list[ShownCell]]] = {title: [] for title in titles}
     for line, cells in zip(lines.values(), grid, strict=True):
         groups[_group(section, [*line.values()])].append([cells[k] for k in kept])
     return Part(
         section.title.format(value=join_names(names, rows[0], [section.by])),
-        [header[k] + ", ours" * (f"{header[k]}, paper" in shown) for k in kept],
+        [header[k] + ", ours" * (f"{header[k]}, paper" in headings) for k in kept],
         [k >= len(labels) for k in kept],
         {title: those for title, those in groups.items() if those},
         [*_notes(columns, rows, next(iter(labels.items())), names)],

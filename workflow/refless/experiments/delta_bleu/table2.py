@@ -24,7 +24,7 @@ SHOWN = [
     SPEARMAN.draws,
 ]
 POINTS = ["dataset", "panel", "metric", "references", "unit", "order", "spearman"]
-ALL = {"all": "w>=-1"}
+LEAST_WEIGHT = {"all": "w>=-1"}
 """What all references are on the axis of thresholds: no weight is lower."""
 
 
@@ -61,7 +61,7 @@ def figure2(units: pd.DataFrame) -> pd.DataFrame:
         (units["contexts"] == "all") & (units["tokens"] == "words") & (units["rule"] == "smooth")
     )
     cells = units.loc[(units["panel"] == "table") & plain, [*keys, *ENDS]]
-    cells = pd.concat([cells, cells[cells["references"] == "all"].replace(ALL)])
+    cells = pd.concat([cells, cells[cells["references"] == "all"].replace(LEAST_WEIGHT)])
     points = units.loc[units["panel"] != "table", POINTS]
     return points.merge(cells, "left", keys)
 
