@@ -211,6 +211,9 @@ def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
     passes = table.set_index("method")["passes"]
     assert passes["score_judge"]
     assert not passes["constant"]
+    ahead = table.set_index("method")["ahead"]
+    assert ahead["score_judge"]
+    assert not ahead[["constant", "additive"]].any()
     assert "may replace a rater: score_judge (4 of 4)" in replacement_line(table, reason)
     noisy = with_raters(rated, 5.0)
     table, reason = replacement_table(noisy, compare(noisy, SETTINGS), epsilon=0.2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,7 +172,7 @@ def score(
     rows = answer.table
     if texts is None:  # a text may have several rows, and no rating
         rows = rows.set_axis(training.index).astype(object).reindex(user_ratings.text_of)
-    return rate.with_file(answer, file, rows)
+    return replace(answer, file=file, table=rows)
 
 
 def estimate(

@@ -1,7 +1,7 @@
 """Predictions of unrated texts: what `refless score` and `refless estimate` make them with."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,12 @@ class TextModel:
     model: Any
     features: Callable[[pd.DataFrame], list[Any]]
     signed: Sequence[str]  # columns that decide it
+    grouped: bool = True  # equal texts stay together where a penalty is chosen
 
     def fit(self, training: pd.DataFrame) -> "TextModel":
-        """Of texts with ``quality``; equal texts stay together where a penalty is chosen."""
-        groups = list(map(normalize_text, training["text"]))
-        self.model.fit(self.features(training), training["quality"].tolist(), groups)
+        """Of texts with ``quality``."""
+        groups = [list(map(normalize_text, training["text"]))] if self.grouped else []
+        self.model.fit(self.features(training), training["quality"].tolist(), *groups)
         return self
 
     def check(self, texts: pd.DataFrame, path: str | None) -> None:
@@ -56,13 +57,6 @@ class TextModel:
 
     def predict(self, texts: pd.DataFrame) -> Array:
         return np.asarray(self.model.predict(self.features(texts)), np.float64)
-
-
-def needed_columns(method: str) -> list[str]:
-    """Columns that a method looks at besides the text."""
-    if method == SYSTEM_RIDGE:
-        return ["system"]
-    return [method] if method.startswith("score_") else []
 
 
 def text_model(method: str, training: pd.DataFrame) -> TextModel:
@@ -83,20 +77,7 @@ def text_model(method: str, training: pd.DataFrame) -> TextModel:
 def neighbors_model(kernel: str | None, threads: int | None) -> TextModel:
     """Neighbors with tau chosen in training."""
     model = NeighborsRegressor(kernel or "bleu.char", tau="auto", threads=threads)
-    return TextModel(_Ungrouped(model), lambda texts: texts["text"].tolist(), [])
-
-
-@dataclass(frozen=True)
-class _Ungrouped:
-    """A model that takes no groups."""
-
-    model: Any
-
-    def fit(self, X: Any, quality: Any, groups: Any) -> None:
-        self.model.fit(X, quality)
-
-    def predict(self, X: Any) -> Array:
-        return np.asarray(self.model.predict(X))
+    return TextModel(model, lambda texts: texts["text"].tolist(), [], grouped=False)
 
 
 def _columns(*names: str) -> Callable[[pd.DataFrame], list[Any]]:
@@ -178,11 +159,6 @@ def with_agreement(scores: ScoreAnswer, quality: Sequence[float]) -> ScoreAnswer
         lines.append(f"coverage {facts['coverage']:.3f} ({counts}), tau {facts['tau']:g}")
     lines.append(f"signature {facts['signature']}")
     return ScoreAnswer(table=scores.table, facts=facts, answer="\n".join(lines), warnings=warnings)
-
-
-def with_file(scores: ScoreAnswer, file: File, rows: pd.DataFrame) -> ScoreAnswer:
-    """With the outputs' file, and a row for each of its rows."""
-    return replace(scores, file=file, table=rows)
 
 
 def measures_line(measures: Mapping[str, float | None]) -> str:

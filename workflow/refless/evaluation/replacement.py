@@ -24,8 +24,10 @@ EPSILON = 0.1
 YARDSTICKS = ("constant", "additive")
 """What passes where raters agree little; then a method's passing says nothing."""
 REPLACE_COLUMNS = [
-    *("method", "kernel", "passes", "winning_rate", "wins", "raters", "advantage", "texts")
+    *("method", "kernel", "passes", "winning_rate", "wins", "raters", "advantage", "texts"),
+    "ahead",
 ]
+"""``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05."""
 
 
 class RaterTest(NamedTuple):
@@ -35,6 +37,7 @@ class RaterTest(NamedTuple):
     raters: int  # who were left out in turn
     advantage: float  # mean share of texts for which it is as close to the others as the rater is
     texts: int  # with two ratings or more, and an estimate
+    closeness: Array  # of each text, the share of raters than whom it is no further, or NaN
 
     @property
     def winning_rate(self) -> float:
@@ -60,7 +63,7 @@ def rater_test(
     """
     rated = ~np.isnan(ratings)
     usable = (rated.sum(axis=1) >= 2) & ~np.isnan(candidate)
-    p, advantages = [], []
+    p, advantages, no_further = [], [], np.full(ratings.shape, np.nan)
     for rater in range(ratings.shape[1]):
         rows = usable & rated[:, rater]
         if rows.sum() < FEWEST_TEXTS:
@@ -69,13 +72,14 @@ def rater_test(
         method, person = (
             _distance(answer, others, scoring) for answer in (candidate[rows], ratings[rows, rater])
         )
-        away = (person <= method).astype(float) - (method <= person)
-        p.append(_lower_p(away, epsilon))
+        no_further[rows, rater] = method <= person
+        p.append(_lower_p((person <= method).astype(float) - (method <= person), epsilon))
         advantages.append((method <= person).mean())
-    if not p:
-        return RaterTest(0, 0, float("nan"), int(usable.sum()))
-    wins = int((false_discovery_control(p, method="by") <= LEVEL).sum())
-    return RaterTest(wins, len(p), float(np.mean(advantages)), int(usable.sum()))
+    wins = int((false_discovery_control(p, method="by") <= LEVEL).sum()) if p else 0
+    advantage = float(np.mean(advantages)) if p else float("nan")
+    share = np.nansum(no_further, axis=1) / np.maximum((~np.isnan(no_further)).sum(axis=1), 1)
+    closeness = np.where(np.isnan(no_further).all(axis=1), np.nan, share)
+    return RaterTest(wins, len(p), advantage, int(usable.sum()), closeness)
 
 
 def _distance(answer: Array, others: Array, scoring: str) -> Array:
@@ -111,7 +115,7 @@ def replacement_table(
         return pd.DataFrame(columns=REPLACE_COLUMNS), reason
     values = comparison.predictions
     values = values[(values["split"] == "texts") & (values["repeat"] == 0)]
-    rows: list[dict[str, Any]] = []
+    tests: dict[tuple[str, str], RaterTest] = {}
     for (split, method, kernel), draws in comparison.draws.items():
         trivial = method in TRIVIAL and method not in YARDSTICKS
         if split != "texts" or trivial or draws["coverage"][0] < LEAST_COVERAGE:
@@ -120,14 +124,21 @@ def replacement_table(
         score = rated.scores.get(method)
         if score is not None and same_unit(score, rated.to_user_scale(rated.quality), rated.scale):
             candidate = score
-        test = rater_test(ratings, candidate, epsilon)
-        cells = {"passes": test.passes, "winning_rate": test.winning_rate, **test._asdict()}
-        rows.append({"method": method, "kernel": kernel, **cells})
+        tests[method, kernel] = rater_test(ratings, candidate, epsilon)
+    rows: list[dict[str, Any]] = []
+    for (method, kernel), test in tests.items():
+        gaps = [tests[name, ""].closeness - test.closeness for name in YARDSTICKS]
+        ahead = all(_lower_p(gap[~np.isnan(gap)], 0) < LEVEL for gap in gaps)
+        cells = {"passes": test.passes, "winning_rate": test.winning_rate, "ahead": ahead}
+        rows.append({"method": method, "kernel": kernel, **cells, **test._asdict()})
     table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
     return table.sort_values(["winning_rate", "advantage"], ascending=False, kind="stable"), ""
 
 
 def replacing(table: pd.DataFrame) -> pd.Series:
-    """Which methods may replace a rater, bool (methods,): nobody where one of `YARDSTICKS` may."""
+    """Which methods may replace a rater, bool (methods,): those that pass and are closer to the
+    raters than what does not read a text; none where one of `YARDSTICKS` passes."""
     passes = table["passes"].astype(bool)
-    return passes & (not passes[table["method"].isin(YARDSTICKS)].any())
+    return (
+        passes & table["ahead"].astype(bool) & (not passes[table["method"].isin(YARDSTICKS)].any())
+    )

@@ -33,7 +33,7 @@ from refless.evaluation.predict import (
     label,
 )
 from refless.evaluation.read import Rated
-from refless.evaluation.replacement import YARDSTICKS
+from refless.evaluation.replacement import YARDSTICKS, replacing
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.measure import Measure
 from refless.store.files import json_text, write_together
@@ -178,12 +178,12 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
         first = constant.iloc[0]
         return f"{start}not decided, so would {first['name']} ({wins[constant.index[0]]} raters)"
     parts = []
-    for passes, before in ((True, ""), (False, "not ")):
-        names = tested[(tested["passes"] == passes) & ~yardstick]["name"][: NAMED // 2]
+    for may, before in ((True, ""), (False, "not ")):
+        names = tested[(replacing(tested) == may) & ~yardstick]["name"][: NAMED // 2]
         listed = [f"{name} ({won})" for name, won in zip(names, wins[names.index], strict=True)]
         if listed:
             parts.append(before + ", ".join(listed))
-        elif passes:
+        elif may:
             parts.append("none")
     return f"{start}{'; '.join(parts)} (wins against so many raters)"
 
