@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
 from refless.report.catalogue import PAPER_FIRST, Column, Entry, Section, catalogue
-from refless.report.names import Names, join_names, plain, row_name, with_datasets
+from refless.report.names import Names, join_names, plain, row_name, with_datasets, words
 from refless.statistics.measure import Measure, published_measures
 
 FOLDER = Path(__file__).parent
@@ -89,7 +89,7 @@ def _part(
         key = _label(row, *next(iter(labels.items())), names) if section.across else k
         lines.setdefault(key, {})[plain(row.get(section.across))] = row
     spread = {plain(row.get(section.across)): row for row in rows}
-    order = [*names.get(section.across, {}), *spread]
+    order = [*words().get(section.across, {}), *spread]
     header = [column.label or name.replace("_", " ") for name, column in labels.items()]
     grid = [
         [ShownCell(_label(next(iter(line.values())), *label, names)) for label in labels.items()]
@@ -116,7 +116,7 @@ def _part(
         [header[k] + ", ours" * (f"{header[k]}, paper" in headings) for k in kept],
         [k >= len(labels) for k in kept],
         {title: those for title, those in groups.items() if those},
-        [*_notes(columns, rows, next(iter(labels.items())), names)],
+        [*_notes(columns, rows, labels, names)],
     )
 
 
@@ -178,7 +178,10 @@ def _group(section: Section, rows: Sequence[TableRow]) -> str:
 
 
 def _notes(
-    columns: Mapping[str, Column], rows: Sequence[TableRow], label: tuple[str, Column], names: Names
+    columns: Mapping[str, Column],
+    rows: Sequence[TableRow],
+    labels: Mapping[str, Column],
+    names: Names,
 ) -> Iterator[str]:
     """What marks mean that stand in these rows, and why rows have no number of ours."""
     if any(row.get(column.mark) == 1 for column in columns.values() for row in rows):
@@ -190,7 +193,8 @@ def _notes(
     reasons: dict[str, list[str]] = {}
     for row in rows:
         for word in plain(row.get("reason")).split():
-            reasons.setdefault(word, []).append(_label(row, *label, names))
+            texts = (_label(row, *label, names) for label in labels.items())
+            reasons.setdefault(word, []).append(", ".join(filter(None, texts)))
     for word, those in reasons.items():
         which = f"{len(those)} values: " if len(those) > FEW else f"{'; '.join(those)}: "
         reason = names["reason"].get(word, word)
