@@ -196,7 +196,9 @@ def _notes(
             texts = (_label(row, *label, names) for label in labels.items())
             reasons.setdefault(word, []).append(", ".join(filter(None, texts)))
     for word, those in reasons.items():
-        which = f"{len(those)} values: " if len(those) > FEW else f"{'; '.join(those)}: "
+        which = (
+            f"{len(those)} values: " if len(those) > FEW else f"{'; '.join(dict.fromkeys(those))}: "
+        )
         reason = names["reason"].get(word, word)
         yield f"– {which if len(those) < len(rows) else ''}{reason}"
 
