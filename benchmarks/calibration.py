@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from refless import estimate
 from refless.evaluation.evaluate import compare, estimate_splits
-from refless.evaluation.measures import calibrated, measure
+from refless.evaluation.measures import mean_with_spread, measure
 from refless.evaluation.pairs import pair_table
 from refless.evaluation.predict import ComparisonSettings, Fitted, Method, Neighbors
 from refless.evaluation.read import Rated, all_splits
@@ -193,7 +193,7 @@ def row(
     splits = {split: all_splits(rated, seed)[split]}
     (estimates,) = estimate_splits(method, rated, splits)[split]
     values = measure(estimates, rated, splits[split][0], DRAWS, seed, score)
-    draws = calibrated([values], rated, splits[split][0], seed, method.learned)[name]
+    draws = mean_with_spread([values], rated, splits[split][0].folds, seed, method.learned)[name]
     low, high = interval(draws[1:])
     return {"value": float(draws[0]), "low": low, "high": high}
 

@@ -28,8 +28,8 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.experiments.delta_bleu.table2 import KEYS, delta_bleu_table2, figure2, read_units
 from refless.experiments.delta_bleu.units import (
-    bootstrap_pool,
     observations,
+    resampled_contexts,
     table_cells,
     unit_rows,
     write_units,
@@ -251,7 +251,7 @@ def test_observations_are_scores_of_units_counted_anew(humans):
 
 def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch):
     counted = Counted(read_dialogues(small_texts()), 2)
-    again = bootstrap_pool(np.arange(12), 4, 2, seed=1)
+    again = resampled_contexts(np.arange(12), 4, 2, seed=1)
     one = observations(counted, CELLS, again, 4, 3)
     monkeypatch.setattr(units, "_UNITS_AT_ONCE", 7)
     two = observations(counted, CELLS[::-1], again, 4, 3)
@@ -274,17 +274,19 @@ def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are():
 def test_contexts_of_the_same_text_are_drawn_together_and_as_often_as_asked():
     text = np.array([*range(30), 3, 7, 3])
     left = [set(np.flatnonzero(text == number).tolist()) for number in range(30)]
-    for row in bootstrap_pool(text, 50, 1, seed=1):
+    for row in resampled_contexts(text, 50, 1, seed=1):
         drawn = row.tolist()
         while drawn:
             whole = left[text[drawn[0]]]
             of_one, drawn = drawn[: len(whole)], drawn[len(whole) :]
             assert set(of_one) == whole or (not drawn and set(of_one) < whole)
     # of so few texts, draws would hardly differ
-    few = bootstrap_pool(text % 29, 50, 1, seed=1)
-    np.testing.assert_array_equal(few, bootstrap_pool(np.arange(33), 50, 1, seed=1))
+    few = resampled_contexts(text % 29, 50, 1, seed=1)
+    np.testing.assert_array_equal(few, resampled_contexts(np.arange(33), 50, 1, seed=1))
     assert set(few.ravel()) == set(range(33))
-    np.testing.assert_array_equal(few.repeat(2, axis=0), bootstrap_pool(text % 29, 50, 2, seed=1))
+    np.testing.assert_array_equal(
+        few.repeat(2, axis=0), resampled_contexts(text % 29, 50, 2, seed=1)
+    )
 
 
 def test_rows_have_the_means_of_scipys_correlations(monkeypatch):

@@ -102,7 +102,7 @@ def test_a_text_of_several_contexts_is_resampled_beside_them():
     # context 2 has this text alone
     assert np.array_equal(np.flatnonzero(units.primary < 0), [4, 5])
     assert units.number == 30
-    assert crossed_units(context, text, fixed=text == 70).crossed is None
+    assert crossed_units(context, text, never_crossed=text == 70).crossed is None
     distinct, inverse = units.distinct()
     assert np.array_equal(distinct.primary[inverse], units.primary)
     assert np.array_equal(distinct.crossed[inverse], units.crossed)

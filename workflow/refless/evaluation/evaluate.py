@@ -11,7 +11,7 @@ from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
 from refless.evaluation import predict
-from refless.evaluation.measures import Draws, calibrated, measure, pearson_draws
+from refless.evaluation.measures import Draws, mean_with_spread, measure, pearson_draws
 from refless.evaluation.predict import (
     NEIGHBORS,
     NETWORKS,
@@ -59,8 +59,8 @@ COLUMNS = [
 """``difference`` is from the best trivial method; ``interval_for`` is the ``method``, trained on
 such a set of texts, or these ``predictions``."""
 FIRST, MOST_PARTS, NEAR = 25, 8, 0.95
-"""Of the learning curve: the first number of ratings; parts, at most, of which a point is the mean;
-the share of all ratings from which on a number is no point of its own."""
+"""Of the learning curve: the first number of rated texts; parts, at most, of which a point is the
+mean; the share of all rated texts from which on a number is no point of its own."""
 
 
 @dataclass
@@ -86,31 +86,35 @@ def compare(
     step: Callable[[int, int, str], None] = lambda done, number, label: None,
 ) -> Comparison:
     """Compare every method on rated texts; ``step`` is told how many are done, how many there are,
-    and what comes next. Raises KernelError: a kernel cannot be computed here. Raises SettingError:
-    too few draws."""
+    and what comes next.
+
+    Correlations are within folds, under the split of systems within systems: the mean of each is
+    taken off first. A text without an estimate counts with the mean of its training texts;
+    ``pearson_covered`` leaves it out. Raises KernelError: a kernel cannot be computed here. Raises
+    SettingError: too few draws."""
     splits = all_splits(rated, settings.seed, settings.repeats)
     methods = predict.methods(rated, settings)
     reasons = _reasons(methods, splits, rated, settings)
+    # what the split of texts excludes, every split does
     tried = {key: method for key, method in methods.items() if not reasons["texts", *key]}
     check_draws(settings.draws, sum(method not in TRIVIAL for method, _ in tried))
     estimates: dict[Row, list[Array]] = {}
-    for number, (key, method) in enumerate(tried.items()):
-        step(number, len(tried), label(*key))
+    for done, (key, method) in enumerate(tried.items()):
+        step(done, len(tried), label(*key))
         possible = {name: splits[name] for name in splits if not reasons[name, *key]}
         for name, values in estimate_splits(method, rated, possible).items():
             estimates[name, *key] = values
-    repeats = {
+    by_repeat = {
         row: _measure_repeats(row, values, rated, splits, settings)
         for row, values in estimates.items()
     }
 
     @cache  # rivals are those of each row
-    def calibrate(row: Row, number: int) -> Draws:
-        learned = methods[row[1:]].learned
-        part = repeats[row][:number]
-        return calibrated(part, rated, splits[row[0]][0], settings.seed, learned)
+    def mean_of_first(row: Row, n_repeats: int) -> Draws:
+        folds, learned = splits[row[0]][0].folds, methods[row[1:]].learned
+        return mean_with_spread(by_repeat[row][:n_repeats], rated, folds, settings.seed, learned)
 
-    draws = {row: calibrate(row, len(parts)) for row, parts in repeats.items()}
+    draws = {row: mean_of_first(row, len(repeats)) for row, repeats in by_repeat.items()}
     draws = {row: values for row, values in draws.items() if values["coverage"][0] > 0}
     table = []
     for row, reason in reasons.items():
@@ -118,8 +122,10 @@ def compare(
         cells |= {"n": len(rated), "reason": reason}
         if row in draws:
             # on the repeats that both have
-            number = len(repeats[row])
-            rivals = {rival: calibrate(rival, number) for rival in trivial_rows(row[0], draws)}
+            n_repeats = len(by_repeat[row])
+            rivals = {
+                rival: mean_of_first(rival, n_repeats) for rival in trivial_rows(row[0], draws)
+            }
             cells |= _cells(row, draws[row], rivals, rated, settings)
             cells["interval_for"] = "predictions" if row[1] == NETWORKS else "method"
         elif not reason:
@@ -173,14 +179,15 @@ def _measure_repeats(
 ) -> list[Draws]:
     """The measures of a row under each repeat."""
     split, method, _ = row
+    score = rated.scores.get(method)  # a user's score ranks as it is, and not by its fitted line
     return [
-        measure(values, rated, part, settings.draws, settings.seed, rated.scores.get(method))
+        measure(values, rated, part, settings.draws, settings.seed, score)
         for values, part in zip(estimates, splits[split], strict=False)
     ]
 
 
 def _predictions(estimates: Mapping[Row, Sequence[Array]], rated: Rated, splits: Splits) -> Any:
-    """A row a text, split and repeat, in the user's unit."""
+    """A row a text, split and repeat, on the user's scale."""
     frames = []
     for name, parts in splits.items():
         for number, part in enumerate(parts):
@@ -301,28 +308,28 @@ def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> floa
 def learning_curve(
     rated: Rated, comparison: Comparison, settings: ComparisonSettings
 ) -> pd.DataFrame:
-    """Pearson's r of ridge regression for 25, 50, 100, ... ``ratings`` in training, with its
-    interval, under the first repeat of the main split; the last point is from all of them and the
-    mean over repeats.
+    """Pearson's r within folds of ridge regression for 25, 50, 100, ... rated texts in training
+    (the column ``ratings``), with its interval, under the first repeat of the main split; the last
+    point is from all of them and the mean over repeats.
 
-    A point is the mean over parts of the training texts that have no text in common. Where they are
-    all of them, other training texts count as everywhere (`spread_scale`); where they are some,
-    what they do is seen from part to part.
+    A point is the mean over disjoint parts of the training texts, at most `MOST_PARTS`. Where they
+    are fewer, draws spread as those of a method that learns from all their texts (`spread_scale`);
+    where they are so many, what training texts do is seen from part to part (`t_draws`).
     """
     main = comparison.order[0]
     split, n, ridge = comparison.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
     generator = np.random.default_rng(settings.seed + 1)
-    order = pd.Series(generator.random(n)).groupby(split.fold).rank().to_numpy() - 1
+    rank_in_fold = pd.Series(generator.random(n)).groupby(split.fold).rank().to_numpy() - 1
     sizes, points, size = np.bincount(split.fold), {}, FIRST
     while size < NEAR * (n - sizes.max()):
-        share = size / n / (1 - 1 / split.folds)
-        part = order // np.maximum(1, share * sizes)[split.fold]
-        parts = int(min(1 / share, sizes.min(), MOST_PARTS))
-        values = []
+        share_of_training = size / n / (1 - 1 / split.folds)
+        part = rank_in_fold // np.maximum(1, share_of_training * sizes)[split.fold]
+        parts = int(min(1 / share_of_training, sizes.min(), MOST_PARTS))
+        by_part = []
         for number in range(parts):
             estimates = predict.fit_folds(ridge, rated.texts, rated, split, part == number)
-            values.append(pearson_draws(estimates, rated, split, settings.draws, settings.seed))
-        r = np.nan_to_num(values)  # where nothing is ranked, r is 0
+            by_part.append(pearson_draws(estimates, rated, split, settings.draws, settings.seed))
+        r = np.nan_to_num(by_part)  # where nothing is ranked, r is 0
         points[size] = _curve_point(r, rated.resampling_units.number, size / n, settings.seed)
         size *= 2
     points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, "ridge", ""]["pearson"]
@@ -330,13 +337,14 @@ def learning_curve(
     return pd.DataFrame(rows, columns=["ratings", *Measure("pearson").interval])
 
 
-def _curve_point(r: Array, units: int, share: float, seed: int) -> Array:
+def _curve_point(r: Array, n_units: int, share_of_texts: float, seed: int) -> Array:
     """The mean of ``r`` (parts, 1 + draws), with draws that also vary with the training texts;
-    ``share`` is a part's of all texts."""
+    ``share_of_texts`` is a part's."""
     (value, *draws), number = r.mean(axis=0), r.shape[1] - 1
     if len(r) < MOST_PARTS:
-        scale = spread_scale(units, len(r) * share, number, seed)
+        scale = spread_scale(n_units, len(r) * share_of_texts, number, seed)
         return np.append(value, spread_draws(value, np.array(draws), scale, -1, 1))
-    of_texts = spread_draws(value, np.array(draws), spread_scale(units, None, number, seed), -1, 1)
+    scale = spread_scale(n_units, None, number, seed)
+    of_texts = spread_draws(value, np.array(draws), scale, -1, 1)
     of_parts = t_draws(r[:, 0], number, seed) - value
     return np.append(value, np.clip(of_texts + of_parts, -1, 1))

@@ -112,8 +112,8 @@ def _weights(rated: Rated, draws: int, seed: int) -> tuple[Array, Iterator[Array
     return unit, chain([np.ones((1, len(units.primary)), np.uint16)], blocks)
 
 
-def calibrated(
-    repeats: Sequence[Draws], rated: Rated, split: CvSplit, seed: int, learned: bool
+def mean_with_spread(
+    repeats: Sequence[Draws], rated: Rated, folds: int, seed: int, learned: bool
 ) -> Draws:
     """The mean over repeats of a split, with draws that a 95% interval can be taken from.
 
@@ -124,7 +124,7 @@ def calibrated(
     without draws where there are fewer than `FEWEST_SYSTEMS`.
     """
     values = averaged(repeats)
-    share = 1 - 1 / split.folds if learned else None
+    share = 1 - 1 / folds if learned else None
     of_texts = values["pearson"][1:]
     scale = spread_scale(rated.resampling_units.number, share, len(of_texts), seed)
     for name in CORRELATIONS:

@@ -16,7 +16,7 @@ from refless.errors import FormatError
 from refless.evaluation.systems import SystemGrid, system_grid
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, unordered
-from refless.statistics.bootstrap import ResamplingUnits, context_units, crossed_units
+from refless.statistics.bootstrap import ResamplingUnits, contexts_if_enough, crossed_units
 from refless.statistics.reliability import Raters, rater_agreement
 
 Array = np.ndarray
@@ -78,13 +78,13 @@ class Rated:
     @cached_property
     def resampling_units(self) -> ResamplingUnits:
         """What a bootstrap resamples: contexts, where there are enough, and equal texts."""
-        fixed = None
+        never_crossed = None
         if self.system is not None:  # the texts of a system that always says the same
             different = pd.Series(self.text_id).groupby(self.system).transform("nunique")
-            fixed = (different == 1).to_numpy()
-        enough = context_units(self.context_group) is not None
+            never_crossed = (different == 1).to_numpy()
+        enough = contexts_if_enough(self.context_group) is not None
         contexts = self.context_group if enough else self.context
-        return crossed_units(contexts, self.text_id, fixed)
+        return crossed_units(contexts, self.text_id, never_crossed)
 
 
 def of_user(own: UserRatings, scale: Sequence[float] | None = None) -> Rated:

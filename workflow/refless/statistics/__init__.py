@@ -7,7 +7,7 @@ Arrays are float64, one number a candidate; NaN marks a candidate without a pred
 from refless.statistics.bootstrap import (
     Estimate,
     ResamplingUnits,
-    context_units,
+    contexts_if_enough,
     draw_blocks,
     draw_weights,
     interval,

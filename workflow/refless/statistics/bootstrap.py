@@ -99,10 +99,11 @@ def interval(draws: Array, tests: int = 1) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def context_units(context: Array | None, fewest: int = FEWEST_CONTEXTS) -> Array | None:
-    """The context of each candidate, int64 (candidates,), if there are enough, else None.
+def contexts_if_enough(context: Array | None, fewest: int = FEWEST_CONTEXTS) -> Array | None:
+    """``context`` itself, int64 (candidates,), where it has ``fewest`` different values or more;
+    else None: each candidate, or text, is then resampled by itself.
 
-    >>> context_units(np.array([0, 0, 1]), fewest=2), context_units(np.array([0, 0, 1]))
+    >>> contexts_if_enough(np.array([0, 0, 1]), fewest=2), contexts_if_enough(np.array([0, 0, 1]))
     (array([0, 0, 1]), None)
     """
     return None if context is None or len(np.unique(context)) < fewest else context
@@ -114,8 +115,9 @@ class ResamplingUnits:
     beside them texts that stand in several units, where a candidate counts as often as its unit
     times its text.
 
-    primary, crossed : of each candidate, int64 (candidates,); where both are there, -1 is what is
-        not resampled, since the other is
+    primary, crossed : of each candidate, int64 (candidates,). Where there are both, a primary of -1
+        is resampled by its text alone, a crossed of -1 by its context alone, and the others by
+        both: their weight is a product (`draw_blocks`)
 
     >>> ResamplingUnits(np.array([0, 0, 1])).number
     2
@@ -141,27 +143,28 @@ class ResamplingUnits:
 
 
 def crossed_units(
-    context: Array | None, text: Array, fixed: Array | None = None
+    context: Array | None, text: Array, never_crossed: Array | None = None
 ) -> ResamplingUnits:
     """What is resampled of candidates some of which are the same text: contexts, if there are
     enough, else texts; where a text stands in several contexts, both.
 
     context, text : their numbers, int64 (candidates,)
-    fixed : bool (candidates,), texts that are not resampled beside contexts
+    never_crossed : bool (candidates,), texts that are not resampled beside contexts, such as those
+        of a system that always says the same
     """
-    units = context_units(context)
+    units = contexts_if_enough(context)
     if units is None:
         return ResamplingUnits(text)
-    moves = np.ones(len(text), bool) if fixed is None else ~fixed
-    pairs = np.unique(np.stack([units, text, moves]), axis=1)
-    crossing = moves & (np.bincount(pairs[1], pairs[2])[text] > 1)
-    inside = crossing & (np.bincount(pairs[0])[units] == 1)
-    if inside.all():
+    may_cross = np.ones(len(text), bool) if never_crossed is None else ~never_crossed
+    pairs = np.unique(np.stack([units, text, may_cross]), axis=1)
+    crossing = may_cross & (np.bincount(pairs[1], pairs[2])[text] > 1)
+    alone_in_context = crossing & (np.bincount(pairs[0])[units] == 1)
+    if alone_in_context.all():
         return ResamplingUnits(text)
     if not crossing.any():
         return ResamplingUnits(units)
     primary, crossed = np.full((2, len(text)), -1, np.int64)
-    primary[~inside] = np.unique(units[~inside], return_inverse=True)[1]
+    primary[~alone_in_context] = np.unique(units[~alone_in_context], return_inverse=True)[1]
     crossed[crossing] = np.unique(text[crossing], return_inverse=True)[1]
     return ResamplingUnits(primary, crossed)
 

@@ -19,7 +19,8 @@ Array = np.ndarray
 
 
 class AnnotatorScores(NamedTuple):
-    """Each annotator against the ground truth, averaged, and the best one."""
+    """Each annotator against the ground truth: the mean over annotators, and the lowest MSE and the
+    highest rho, which may be of different annotators."""
 
     average_mse: Estimate
     average_spearman: Estimate
@@ -107,7 +108,7 @@ def human_rows(
     seed: int = 0,
 ) -> AnnotatorScores:
     """MSE and Spearman's rho of each annotator on the candidates that this annotator rated: the
-    mean over annotators, and the best one.
+    mean over annotators, and the lowest MSE and the highest rho, which may be of different ones.
 
     An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, unless none
     has one; whose candidates a draw misses takes no part in it. NaN where there is no rating.
@@ -159,12 +160,14 @@ def human_rows(
 
     blocks = draw_blocks(len(truth) if units is None else units, draws, seed)
     mse_draws, rho_draws = bootstrap(measures, blocks)
-    times = annotator_weights(len(rows_of), draws, seed)
-    best_mse_draws = np.fmin.reduce(np.where(times > 0, mse_draws, np.nan))
-    best_rho_draws = np.fmax.reduce(np.where(times > 0, rho_draws, np.nan))
+    copies_of_annotator = annotator_weights(len(rows_of), draws, seed)
+    best_mse_draws = np.fmin.reduce(np.where(copies_of_annotator > 0, mse_draws, np.nan))
+    best_rho_draws = np.fmax.reduce(np.where(copies_of_annotator > 0, rho_draws, np.nan))
     return AnnotatorScores(
-        average_mse=Estimate.of(mse.mean(), mean_over_annotators(mse_draws, times)),
-        average_spearman=Estimate.of(rho.mean(), mean_over_annotators(rho_draws, times)),
+        average_mse=Estimate.of(mse.mean(), mean_over_annotators(mse_draws, copies_of_annotator)),
+        average_spearman=Estimate.of(
+            rho.mean(), mean_over_annotators(rho_draws, copies_of_annotator)
+        ),
         best_mse=Estimate.of(np.fmin.reduce(mse), best_mse_draws),
         best_spearman=Estimate.of(np.fmax.reduce(rho), best_rho_draws),
     )
@@ -204,8 +207,10 @@ def covered_errors(
     overall, of_covered = mean(np.stack([np.ones(n), covered]))
     blocks = draw_blocks(n if units is None else units, draws, seed)
     mse = bootstrap(lambda w: np.stack([mse_of(w), mse_of(w * covered)]), blocks)
-    times = annotator_weights(mse.shape[1], draws, seed)
-    overall_draws, covered_draws = (mean_over_annotators(values, times) for values in mse)
+    copies_of_annotator = annotator_weights(mse.shape[1], draws, seed)
+    overall_draws, covered_draws = (
+        mean_over_annotators(values, copies_of_annotator) for values in mse
+    )
     relative_draws = (covered_draws - overall_draws) / overall_draws
     gap = of_covered - overall
     random_gaps = bootstrap(mean, _subsets(n, int(covered.sum()), draws, seed)) - overall

@@ -16,7 +16,7 @@ from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.models.neighbor_means import apply_thresholds, means_of_sums, neighbor_means
-from refless.statistics import context_units, human_rows
+from refless.statistics import contexts_if_enough, human_rows
 from refless.statistics.humans import AnnotatorScores
 from refless.store import sealed
 
@@ -102,7 +102,7 @@ class Predicted:
 
     id : of the rated texts
     panel : their ratings
-    units : what a bootstrap resamples whole, see `context_units`
+    units : what a bootstrap resamples whole, see `contexts_if_enough`
     provenance : of the ratings, ``computed`` or ``shipped``
     files : by kernel, `NEIGHBOR_COLUMNS` of each rated text
     estimates : by kernel, the predictions under the thresholds, NaN where undefined
@@ -134,17 +134,17 @@ class Predicted:
         }
 
 
-def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
+def predictions(table: pd.DataFrame, n_training: int, a: int, b: float) -> Array:
     """The predictions from ``mean`` and ``neighbors`` under a and b, see `apply_thresholds`."""
     means, counts = table["mean"].to_numpy(np.float64), table["neighbors"].to_numpy(np.int64)
-    return apply_thresholds(means, counts, training, a, b)
+    return apply_thresholds(means, counts, n_training, a, b)
 
 
 def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Sealed:
     """Neighbors of texts with this quality, as written. Raises as `refless.store.sealed.read`, and
     StaleError: they are of other texts, or of other ratings."""
     file = sealed.read(path)
-    rows = file.content.drop_duplicates("id")
+    rows = file.content.drop_duplicates("id")  # files of table 2 repeat them for each kernel
     same = list(rows["id"]) == list(id)
     if not (same and np.allclose(rows["quality"], quality, rtol=0, atol=1e-9)):
         raise StaleError(
@@ -181,7 +181,7 @@ def read_predicted(
                 rating=single["rating"].to_numpy(float),
                 quality=quality,
             ),
-            units=context_units(dataset.contexts),
+            units=contexts_if_enough(dataset.contexts),
             provenance=dataset.metadata["provenance"],
             files=neighbors,
             estimates={

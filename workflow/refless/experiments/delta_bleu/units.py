@@ -29,7 +29,7 @@ from refless.experiments.delta_bleu.dialogues import (
     read_dialogues,
 )
 from refless.models.delta_bleu import RULES, scores
-from refless.statistics import Estimate, context_units, spearman_rows
+from refless.statistics import Estimate, contexts_if_enough, spearman_rows
 from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.measure import Measure
 from refless.statistics.ranks import kendall_rows
@@ -75,13 +75,20 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
     """Panel, unit and cell of each point of figure 2. Over units and orders each metric has the
     references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
     references as well, with which it reports that best."""
-    unit, weights = settings["contexts_per_unit"], [f"w>={value:g}" for value in WEIGHT_THRESHOLDS]
+    contexts_per_unit = settings["contexts_per_unit"]
+    weights = [f"w>={value:g}" for value in WEIGHT_THRESHOLDS]
     best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
-    points = [("threshold", unit, Cell(of, weight)) for weight in weights for of in METRICS]
+    points = [
+        ("threshold", contexts_per_unit, Cell(metric, weight))
+        for weight in weights
+        for metric in METRICS
+    ]
     points += [
         ("unit", size, Cell(*pair)) for size in settings["figure_unit_sizes"] for pair in best
     ]
-    return points + [("order", unit, Cell(*pair, order=n)) for n in ORDERS for pair in best]
+    return points + [
+        ("order", contexts_per_unit, Cell(*pair, order=n)) for n in ORDERS for pair in best
+    ]
 
 
 def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) -> None:
@@ -95,31 +102,33 @@ def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) ->
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the table, with intervals, and the points of the figure (`UNIT_COLUMNS`)."""
-    unit, seed = settings["contexts_per_unit"], settings["seed"]
+    contexts_per_unit, seed = settings["contexts_per_unit"], settings["seed"]
     assignments_per_draw = settings["assignments_per_draw"]
     dialogues, table = counted.dialogues, table_cells()
-    points = [("table", unit, cell) for cell in table] + figure_points(settings)
+    points = [("table", contexts_per_unit, cell) for cell in table] + figure_points(settings)
     contexts = np.arange(len(dialogues.output), dtype=np.int32)
     values: dict[tuple[int, Cell], dict[str, Any]] = {}
     for size in dict.fromkeys(size for _, size, _ in points):
-        cells = list(dict.fromkeys(cell for _, of, cell in points if of == size))
-        n = len(contexts) // size * len(dialogues.pairs)
-        assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n, 1))
-        pool = np.tile(contexts, (max(assignments, 1), 1))
-        m, q = observations(counted, cells, pool, size, seed)
-        for cell, rho in zip(cells, _mean(spearman_rows(m, q)), strict=True):
-            values[size, cell] = {"spearman": rho, "n": n}
-        if size == unit:  # the table's, which come first
-            tau = _mean(kendall_rows(m[: len(table)], q))
+        cells = list(dict.fromkeys(cell for _, cell_size, cell in points if cell_size == size))
+        n_observations = len(contexts) // size * len(dialogues.pairs)
+        assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n_observations, 1))
+        contexts_of = np.tile(contexts, (max(assignments, 1), 1))
+        score_gaps, rating_gaps = observations(counted, cells, contexts_of, size, seed)
+        for cell, rho in zip(cells, _mean(spearman_rows(score_gaps, rating_gaps)), strict=True):
+            values[size, cell] = {"spearman": rho, "n": n_observations}
+        if size == contexts_per_unit:  # the table's, which come first
+            tau = _mean(kendall_rows(score_gaps[: len(table)], rating_gaps))
     rows = [
         {"panel": panel, **asdict(cell), "unit": size, **values[size, cell]}
         for panel, size, cell in points
     ]
-    pool = bootstrap_pool(dialogues.context, settings["draws"], assignments_per_draw, seed)
-    m, q = observations(counted, table, pool, unit, seed)
+    contexts_of = resampled_contexts(
+        dialogues.context, settings["draws"], assignments_per_draw, seed
+    )
+    score_gaps, rating_gaps = observations(counted, table, contexts_of, contexts_per_unit, seed)
     rho_again, tau_again = (
-        _mean(of(m, q).reshape(len(table), -1, assignments_per_draw))
-        for of in (spearman_rows, kendall_rows)
+        _mean(correlation(score_gaps, rating_gaps).reshape(len(table), -1, assignments_per_draw))
+        for correlation in (spearman_rows, kendall_rows)
     )
     for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
         row |= Measure("spearman").cells(Estimate.of(row["spearman"], rho_again[k]))
@@ -128,19 +137,19 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows)[UNIT_COLUMNS]
 
 
-def bootstrap_pool(context: Array, draws: int, assignments_per_draw: int, seed: int) -> Array:
+def resampled_contexts(context: Array, draws: int, assignments_per_draw: int, seed: int) -> Array:
     """Numbers of contexts drawn with replacement, int32 (assignments, contexts): each draw
     ``assignments_per_draw`` times in succession.
 
     Those of the same text, by the numbers ``context`` (contexts,), are drawn together where there
-    are enough texts (`context_units`), until there are as many contexts as before: an assignment
-    takes that many. Of the last text, some may be left over.
+    are enough texts (`contexts_if_enough`), until there are as many contexts as before: an
+    assignment takes that many. Of the last text, some may be left over.
     """
-    n, whole = len(context), context_units(context, ENOUGH_UNITS)
-    _, unit, sizes = np.unique(
+    n, whole = len(context), contexts_if_enough(context, ENOUGH_UNITS)
+    _, cluster, sizes = np.unique(
         np.arange(n) if whole is None else whole, return_inverse=True, return_counts=True
     )
-    texts = np.split(np.argsort(unit, kind="stable").astype(np.int32), np.cumsum(sizes)[:-1])
+    texts = np.split(np.argsort(cluster, kind="stable").astype(np.int32), np.cumsum(sizes)[:-1])
     # as many as there are contexts are always enough
     samples = np.random.default_rng(seed).choice(len(texts), (draws, n))
     resampled = [np.concatenate([texts[k] for k in sample])[:n] for sample in samples]
@@ -148,49 +157,59 @@ def bootstrap_pool(context: Array, draws: int, assignments_per_draw: int, seed: 
 
 
 def observations(
-    counted: Counted, cells: Sequence[Cell], pool: Array, unit: int, seed: int
+    counted: Counted,
+    cells: Sequence[Cell],
+    contexts_of: Array,
+    contexts_per_unit: int,
+    seed: int,
 ) -> tuple[Array, Array]:
     """Differences of scores and of mean ratings for every assignment. Which system of a pair a
     difference starts from is drawn for each unit.
 
-    pool : int32 (assignments, contexts), what an assignment divides into units of ``unit`` contexts
-        (M); those that do not fill a unit are left over
+    contexts_of : int32 (assignments, contexts), what an assignment divides into units of
+        ``contexts_per_unit`` (the paper's M); those that do not fill a unit are left over
     seed : an assignment hangs on it, on the pair and on its place among the assignments alone
-    Returns m : float64 (cells, assignments, observations)
-    q : float64 (assignments, observations)
-    Raises SettingError: fewer contexts than a unit has, or ``pool`` names others than there are.
+    Returns score_gaps : float64 (cells, assignments, observations)
+    rating_gaps : float64 (assignments, observations)
+    Raises SettingError: fewer contexts than a unit has, or ``contexts_of`` names others than
+        there are.
     """
     dialogues = counted.dialogues
-    if pool.min(initial=0) < 0 or pool.max(initial=-1) >= len(dialogues.output):
-        message = f"contexts {pool.min()} to {pool.max()} are not all of {len(dialogues.output)}"
+    if contexts_of.min(initial=0) < 0 or contexts_of.max(initial=-1) >= len(dialogues.output):
+        ends = f"{contexts_of.min()} to {contexts_of.max()}"
+        message = f"contexts {ends} are not all of {len(dialogues.output)}"
         raise SettingError(message, remedy="number them from 0")
-    n_units = pool.shape[1] // unit
+    n_units = contexts_of.shape[1] // contexts_per_unit
     if n_units == 0:
         raise SettingError(
-            f"a unit of {unit} contexts is larger than all {pool.shape[1]} that everybody answered",
-            remedy="give unit and units of delta_bleu, in the experiments of this data set, no"
-            f" number above {pool.shape[1]}",
+            f"a unit of {contexts_per_unit} contexts is larger than all {contexts_of.shape[1]} that"
+            " everybody answered",
+            remedy="give contexts_per_unit and figure_unit_sizes of delta_bleu, in the"
+            f" experiments of this data set, no"
+            f" number above {contexts_of.shape[1]}",
         )
-    m = np.empty((len(cells), len(pool), len(dialogues.pairs) * n_units))
-    q = np.empty(m.shape[1:])
+    score_gaps = np.empty((len(cells), len(contexts_of), len(dialogues.pairs) * n_units))
+    rating_gaps = np.empty(score_gaps.shape[1:])
     step = max(1, _UNITS_AT_ONCE // n_units)
     for number, (a, b) in enumerate(dialogues.pairs):
         generator = np.random.default_rng([seed, number])
-        permuted = generator.permuted(pool, axis=1)[:, : n_units * unit]
-        units = permuted.reshape(len(pool), n_units, unit)
-        sign = generator.choice(np.array([-1.0, 1.0]), (len(pool), n_units))
-        columns = slice(number * n_units, (number + 1) * n_units)
+        permuted = generator.permuted(contexts_of, axis=1)[:, : n_units * contexts_per_unit]
+        units = permuted.reshape(len(contexts_of), n_units, contexts_per_unit)
+        sign = generator.choice(np.array([-1.0, 1.0]), (len(contexts_of), n_units))
+        of_this_pair = slice(number * n_units, (number + 1) * n_units)
         # what is equal stays equal, whatever the last bits of its sums are
         rated = unit_sums(dialogues.quality[dialogues.output[:, [a, b]]], units)
-        q[:, columns] = np.round(sign * (rated[0] - rated[1]) / unit, _DIGITS)
+        rating_gaps[:, of_this_pair] = np.round(
+            sign * (rated[0] - rated[1]) / contexts_per_unit, _DIGITS
+        )
         of_pair = [_columns(counted, cells, pair) for pair in ((a, b), (b, a))]
-        for start in range(0, len(pool), step):
+        for start in range(0, len(contexts_of), step):
             part = slice(start, start + step)
             sums = [(unit_sums(values, units[part]), places) for values, places in of_pair]
             for k, cell in enumerate(cells):
                 first, second = (_scores(total[places[k]], cell) for total, places in sums)
-                m[k, part, columns] = np.round(sign[part] * (first - second), _DIGITS)
-    return m, q
+                score_gaps[k, part, of_this_pair] = np.round(sign[part] * (first - second), _DIGITS)
+    return score_gaps, rating_gaps
 
 
 def _columns(
