@@ -220,14 +220,18 @@ def estimate(
     import pandas as pd
 
     from refless.evaluation import means, rate
-
-    def make() -> rate.TextModel:
-        if method != NEIGHBORS:
-            return rate.text_model(method, training)
-        return rate.neighbors_model(kernel, threads)
+    from refless.models.baselines import Ngrams
 
     texts = user_ratings.texts
     rest = texts[texts["quality"].isna()] if file is None else pd.DataFrame(file.columns)
+    # counted once for all folds
+    ngrams = Ngrams([*training["text"], *rest["text"]]) if method.startswith("ridge") else None
+
+    def make() -> rate.TextModel:
+        if method != NEIGHBORS:
+            return rate.text_model(method, training, ngrams)
+        return rate.neighbors_model(kernel, threads)
+
     quality = training["quality"]
     return means.means_answer(
         training,

@@ -13,7 +13,7 @@ from refless.data.text_ids import normalize_text
 from refless.errors import FormatError, KernelError
 from refless.evaluation.answer import Answer
 from refless.kernels import unread
-from refless.models.baselines import Line, RidgeScores, RidgeTfidf, SystemRidge
+from refless.models.baselines import Line, Ngrams, RidgeScores, RidgeTfidf, SystemRidge
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import data_sum, signature_line
 from refless.statistics import agreement
@@ -59,12 +59,13 @@ class TextModel:
         return np.asarray(self.model.predict(self.features(texts)), np.float64)
 
 
-def text_model(method: str, training: pd.DataFrame) -> TextModel:
-    """The model of a method by its name. Raises FormatError: fewer than two scores to combine."""
+def text_model(method: str, training: pd.DataFrame, ngrams: Ngrams | None = None) -> TextModel:
+    """The model of a method by its name; ``ngrams`` as of `RidgeTfidf`. Raises FormatError: fewer
+    than two scores to combine."""
     if method == RIDGE:
-        return TextModel(RidgeTfidf(), lambda texts: texts["text"].tolist(), [])
+        return TextModel(RidgeTfidf(ngrams), lambda texts: texts["text"].tolist(), [])
     if method == SYSTEM_RIDGE:
-        return TextModel(SystemRidge(), _columns("system", "text"), ["system"])
+        return TextModel(SystemRidge(ngrams), _columns("system", "text"), ["system"])
     if method == COMBINED:
         scores = sorted(name for name in map(str, training) if name.startswith("score_"))
         if len(scores) < 2:
