@@ -106,7 +106,7 @@ def _groups(rated: Rated, split: CvSplit) -> Array:
 def _weights(rated: Rated, draws: int, seed: int) -> tuple[Array, Iterator[Array]]:
     """Number of the unit of each text, (n,), and blocks of weights (draws, units): first, all count
     once."""
-    units, unit = rated.resampling_units.distinct()
+    units, unit = rated.distinct_units
     enough = rated.text_id.max() + 1 >= FEWEST_TEXTS
     blocks = draw_blocks(units, draws, seed) if enough else iter(())
     return unit, chain([np.ones((1, len(units.primary)), np.uint16)], blocks)

@@ -86,6 +86,11 @@ class Rated:
         contexts = self.context_group if enough else self.context
         return crossed_units(contexts, self.text_id, never_crossed)
 
+    @cached_property
+    def distinct_units(self) -> tuple[ResamplingUnits, Array]:
+        """As `ResamplingUnits.distinct`."""
+        return self.resampling_units.distinct()
+
 
 def of_user(own: UserRatings, scale: Sequence[float] | None = None) -> Rated:
     """A user's ratings; the scale is widened to the means of centered ratings. Raises FormatError:

@@ -102,11 +102,12 @@ def _drawn_p(content: bytes, shape: tuple[int, int], draws: int, seed: int) -> A
     pairs), from the bytes of values (contexts, systems); 1 where all are equal."""
     values = np.frombuffer(content).reshape(shape)
     first, second = np.triu_indices(shape[1], 1)
-    gap = values[:, first] - values[:, second]
+    squared = (values[:, first] - values[:, second]) ** 2
 
     def normal_p(weights: Array) -> Array:
         counts = weights.astype(np.float64)
-        total, squares = counts @ gap, counts @ gap**2
+        sums, squares = counts @ values, counts @ squared
+        total = sums[:, first] - sums[:, second]
         ratio = total / np.sqrt(np.where(squares > 0, squares, 1))
         return np.where(squares > 0, ndtr(-ratio), 1.0).T
 
