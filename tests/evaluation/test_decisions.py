@@ -11,7 +11,7 @@ from scipy import stats
 from refless.evaluation.evaluate import Comparison, compare
 from refless.evaluation.pairs import holm, pair_table, ranks
 from refless.evaluation.predict import ComparisonSettings
-from refless.evaluation.read import Rated
+from refless.evaluation.read import Rated, same_unit
 from refless.evaluation.replacement import rater_test, replacement_table
 from refless.evaluation.report import command, replacement_line, scores_line, warnings
 from refless.evaluation.systems import (
@@ -234,3 +234,9 @@ def test_the_next_command_is_one_that_there_is(judged, comparison):
     line = command(replace(comparison, table=table), ["rated.tsv"])
     assert "by ridge, the best that rates new texts" in line or "by score_" in line
     assert ": refless score --ratings rated.tsv --method " in line
+
+
+def test_a_score_is_taken_as_it_is_only_if_it_rises_with_the_ratings():
+    quality = np.linspace(1, 5, 40)
+    assert same_unit(quality, quality, (1, 5))
+    assert not same_unit(6 - quality, quality, (1, 5))

@@ -11,7 +11,8 @@ from scipy import stats
 import refless
 from refless.cli import main
 from refless.errors import FormatError, ReflessError
-from refless.evaluation.means import powered_mean, unrated_rows
+from refless.evaluation.means import cross_predict, mean_tables, powered_mean, unrated_rows
+from refless.evaluation.rate import text_model
 from tests.evaluation.made_up import rows, write
 
 
@@ -29,9 +30,8 @@ def test_without_clusters_mean_and_error_are_those_of_the_paper(others):
         (weight * unrated).std() / others**0.5, (quality - weight * predicted).std() / 40**0.5
     )
     assert (mean.value, mean.error, mean.weight) == pytest.approx((value, error, weight), abs=1e-12)
-    assert mean.interval[1] - value == pytest.approx(
-        stats.t.ppf(0.975, 39) * error * (40 / 39) ** 0.5
-    )
+    half = stats.t.ppf(0.975, 38) * error * (40 / 38) ** 0.5  # the weight is estimated, too
+    assert mean.interval[1] - value == pytest.approx(half)
     assert powered_mean(quality, -predicted, unrated).weight == 0
 
 
@@ -43,7 +43,7 @@ def test_ratings_of_a_cluster_count_together():
     repeated = powered_mean(*(np.repeat(v, 4) for v in (quality, predicted, unrated)), cluster)
     alone = powered_mean(np.repeat(quality, 4), np.zeros(80), np.zeros(0), cluster[:80])
     assert alone.error == pytest.approx(quality.std() / 20**0.5)
-    assert (repeated.clusters, alone.clusters) == (20, 20)
+    assert (repeated.freedom, alone.freedom) == (19 - (repeated.weight > 0), 19)
     assert repeated.error <= alone.error + 1e-12
 
 
@@ -77,9 +77,6 @@ def test_from_tables_to_means_with_ranks_and_pairs():
 def test_nobodys_rating_predicts_itself():
     """With a look-up of contexts in the shape of ridge, one changed rating moves the mean by what
     its own weight is, and by its part in predictions of others."""
-    from refless.evaluation.means import cross_predict
-    from refless.evaluation.rate import text_model
-
     rated, outputs = frames()
     rated = rated.reset_index(drop=True).assign(cluster=np.arange(80))
     first, _ = cross_predict(lambda: text_model("ridge", rated), rated, outputs, 0)
@@ -103,6 +100,51 @@ def test_a_score_is_a_prediction_and_in_another_unit_a_line_to_ratings():
     answer = refless.estimate(*other, method="score_x")
     assert "unit is another" in answer.answer
     assert answer.table["standard_error"][0] == pytest.approx(row["standard_error"], rel=0.2)
+
+
+def test_a_rating_is_predicted_from_other_contexts_even_if_they_are_few():
+    rated, outputs = frames()
+    rated = rated.reset_index(drop=True).assign(cluster=np.arange(80) % 4)
+    first, _ = cross_predict(lambda: text_model("ridge", rated), rated, outputs, 0)
+    rated.loc[rated["cluster"] == 3, "quality"] += np.linspace(0, 2, 20)
+    second, _ = cross_predict(lambda: text_model("ridge", rated), rated, outputs, 0)
+    np.testing.assert_allclose(first[3::4], second[3::4], atol=1e-12)
+
+
+def test_ratings_that_are_alike_have_no_interval_and_no_rank_of_their_own():
+    rated, outputs = frames()
+    levels = dict(zip(sorted(set(rated["system"])), (2.0, 3.0, 4.0, 5.0), strict=True))
+    answer = refless.estimate(rated.assign(quality=rated["system"].map(levels)), outputs)
+    assert answer.table["mean_low"][1:].isna().all()
+    assert answer.pairs["p"].isna().all()
+    assert any("alike" in line for line in answer.warnings)
+
+
+def test_equal_texts_count_together():
+    rated, outputs = frames()
+    free = [table.drop(columns=["context"]) for table in (rated, outputs)]
+    once = refless.estimate(*free, by="system").table
+    thrice = refless.estimate(pd.concat([free[0]] * 3), free[1]).table
+    assert thrice["rated_standard_error"][0] >= 0.9 * once["rated_standard_error"][0]
+
+
+def test_systems_count_by_their_texts_where_ratings_were_drawn_unevenly():
+    generator = np.random.default_rng(0)
+    sizes, means, rated_of = (600, 60), (4.0, 2.0), (40, 40)
+    tables = [
+        pd.DataFrame({"predicted": generator.normal(m, 1, n), "system": name, "cluster": 0})
+        for name, m, n in zip("ab", means, sizes, strict=True)
+    ]
+    both = pd.concat(tables, ignore_index=True)
+    both["cluster"] = np.arange(len(both))
+    first = both.groupby("system").cumcount() < 40
+    rated = both[first].assign(quality=lambda t: t["predicted"] + generator.normal(0, 0.5, 80))
+    table, _ = mean_tables(rated, both[~first])
+    everything = np.average(means, weights=sizes)
+    assert table.loc[0, "mean_low"] < everything < table.loc[0, "mean_high"]
+    assert table.loc[0, "rated_mean"] == pytest.approx(everything, abs=0.35)
+    assert table.loc[0, "rated_mean_high"] - table.loc[0, "rated_mean_low"] > 0.2
+    assert rated_of == tuple(rated["system"].value_counts())
 
 
 def test_a_plan_holds_for_what_was_rated():

@@ -239,6 +239,7 @@ def estimate(
         method,
         make,
         by=by,
+        with_rated=file is not None,
         scale=(scale[0], scale[1]) if scale else (quality.min(), quality.max()),
         plan=plan,
         seed=seed,

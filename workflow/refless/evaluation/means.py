@@ -5,7 +5,7 @@ sections 2 and 6; here with errors that are robust to clusters.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
+from scipy.stats import chi2_contingency
 
 from refless.data.text_ids import label_ids, normalize_text, text_ids
 from refless.errors import FormatError
@@ -41,6 +42,8 @@ ranks are those that the tests of all pairs leave open, 1 for the greatest mean.
 DIFFERENCE_COLUMNS = ["a", "b", *Measure("difference").interval, "p", "p_holm"]
 
 
+UNEVEN = 0.01
+"""p of the shares of ratings below which the mean of all texts is that of the systems."""
 FEWEST_TEXTS = 10
 """Different rated texts without which there is no mean."""
 
@@ -56,36 +59,42 @@ class Mean:
 
     value: float
     influence: Array
-    clusters: int  # that have ratings
+    freedom: int  # clusters that have ratings, less what is estimated from them; 0: no interval
     weight: float = 0.0  # of predictions, in [0, 1]
 
     @property
     def error(self) -> float:
-        """NaN with one cluster."""
-        return float(np.sqrt((self.influence**2).sum())) if self.clusters > 1 else float("nan")
+        """NaN without degrees of freedom."""
+        return float(np.sqrt((self.influence**2).sum())) if self.freedom > 0 else float("nan")
+
+    @property
+    def _wide_error(self) -> float:
+        """Without the bias of a variance of few clusters."""
+        return self.error * _of_few(self.freedom, 1 + (self.weight > 0))
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95%, by Student's t, for a variance of few clusters."""
-        half = t_quantile(self.clusters - 1) * self.error * _of_few(self.clusters)
+        """95%, by Student's t; NaN without degrees of freedom."""
+        if self.freedom < 1:
+            return float("nan"), float("nan")
+        half = t_quantile(self.freedom) * self._wide_error
         return self.value - half, self.value + half
 
     def __sub__(self, other: "Mean") -> "Mean":
         """The difference, of clusters that both may share."""
-        few = min(self.clusters, other.clusters)
-        return Mean(self.value - other.value, self.influence - other.influence, few)
+        few, weight = min(self.freedom, other.freedom), max(self.weight, other.weight)
+        return Mean(self.value - other.value, self.influence - other.influence, few, weight)
 
     @property
     def p(self) -> float:
-        """Two-sided, that it is 0."""
+        """Two-sided, that it is 0; NaN without an error."""
         if not self.error > 0:
-            return float("nan") if np.isnan(self.error) else float(self.value == 0)
-        ratio = abs(self.value) / self.error / _of_few(self.clusters)
-        return float(2 * stdtr(self.clusters - 1, -ratio))
+            return float("nan")
+        return float(2 * stdtr(self.freedom, -abs(self.value) / self._wide_error))
 
 
-def _of_few(clusters: int) -> float:
-    return float(np.sqrt(clusters / (clusters - 1))) if clusters > 1 else float("nan")
+def _of_few(freedom: int, estimated: int = 1) -> float:
+    return float(np.sqrt((freedom + estimated) / freedom)) if freedom > 0 else float("nan")
 
 
 def powered_mean(
@@ -102,23 +111,46 @@ def powered_mean(
     cluster : of the rated texts and then of the others, int64 (n + N,); None: each text is its own
     clusters : their number, of all that are compared
 
-    Without clusters, value, error and weight are those of ``ppi_py``.
+    Without clusters, value, error and weight are those of ``ppi_py``; the weight takes a degree of
+    freedom. Ratings that are all alike say nothing of their error: there is no interval.
     """
     n, others = len(quality), len(unrated)
     cluster = np.arange(n + others) if cluster is None else cluster
     size = clusters or int(cluster.max()) + 1
     with_ratings = len(np.unique(cluster[:n]))
     alone = np.bincount(cluster[:n], (quality - quality.mean()) / n, size)
+    alike = np.ptp(quality) <= 1e-12 * max(1.0, np.abs(quality).max())
+    freedom = 0 if alike else with_ratings - 1
     if not others:
-        return Mean(float(quality.mean()), alone, with_ratings)
+        return Mean(float(quality.mean()), alone, freedom)
     away = [-(predicted - predicted.mean()) / n, (unrated - unrated.mean()) / others]
     moved = np.bincount(cluster, np.concatenate(away), size)
     spread = (moved**2).sum()
     if len(np.unique(cluster)) == len(cluster):
         spread = np.append(predicted, unrated).var(ddof=1) * (1 / n + 1 / others)
     weight = float(np.clip(-(alone @ moved) / spread, 0, 1)) if spread > 0 else 0.0
+    if freedom < 2:
+        weight = 0.0
     value = quality.mean() + weight * (unrated.mean() - predicted.mean())
-    return Mean(float(value), alone + weight * moved, with_ratings, weight)
+    return Mean(float(value), alone + weight * moved, freedom - (weight > 0), weight)
+
+
+def mean_of_systems(means: Mapping[str, Mean], texts: Mapping[str, int]) -> Mean:
+    """The mean of all texts from those of the systems, each by its number of texts, so that a
+    system counts as it writes and not as it was rated."""
+    total = sum(texts.values())
+    shares = {name: texts[name] / total for name in means}
+    freedoms = [max(mean.freedom, 0) for mean in means.values()]
+    clusters = len(np.unique(np.concatenate([np.flatnonzero(m.influence) for m in means.values()])))
+    weight = sum(share * means[name].weight for name, share in shares.items())
+    freedom = max(0, min(sum(freedoms), clusters - 1 - (weight > 0)))
+    parts = []
+    for name, mean in means.items():
+        wide = _of_few(mean.freedom, 1 + (mean.weight > 0)) if mean.freedom > 0 else 1.0
+        parts.append(shares[name] * wide * mean.influence)
+    influence = sum(parts) / (_of_few(freedom, 1 + (weight > 0)) if freedom else 1.0)
+    value = sum(share * means[name].value for name, share in shares.items())
+    return Mean(float(value), np.asarray(influence), freedom, float(weight))
 
 
 def mean_tables(
@@ -128,33 +160,54 @@ def mean_tables(
     corrected for all of them by Holm.
 
     rated, unrated : ``predicted``, ``system`` and ``cluster``, from 0; rated ones also ``quality``
+    The mean of all texts is that of the systems by their texts, where these were `rated_unevenly`.
+
     plan : width of an interval; ``ratings_needed`` is how many ratings of these texts, with the
         predictions of the rest, would give it
     """
     clusters = int(max(rated["cluster"].max(), unrated["cluster"].max(), 0)) + 1
-    rows, means = [], {}
     systems = sorted(set(rated["system"]) | set(unrated["system"]))
-    for name in [ALL, *(systems if len(systems) > 1 else [])]:
+    alone, means, counts = {}, {}, {ALL: (len(rated), len(unrated))}
+    for name in [*(systems if len(systems) > 1 else []), ALL]:
         parts = [
             table if name == ALL else table[table["system"] == name] for table in (rated, unrated)
         ]
-        n, others = map(len, parts)
-        cells: dict[str, Any] = {"system": name, "rated": n, "unrated": others}
+        n, others = counts[name] = len(parts[0]), len(parts[1])
         if n:
             quality, predicted = (parts[0][c].to_numpy(float) for c in ("quality", "predicted"))
             cluster = np.concatenate([part["cluster"] for part in parts])
             rest = parts[1]["predicted"].to_numpy(float)
-            alone = powered_mean(quality, predicted, np.zeros(0), cluster[:n], clusters)
-            mean = powered_mean(quality, predicted, rest, cluster, clusters)
-            cells |= _cells("rated_mean", alone) | _cells("mean", mean) | {"weight": mean.weight}
-            cells["rated_standard_error"], cells["standard_error"] = alone.error, mean.error
+            alone[name] = powered_mean(quality, predicted, np.zeros(0), cluster[:n], clusters)
+            means[name] = powered_mean(quality, predicted, rest, cluster, clusters)
+    by_system = {name: mean for name, mean in means.items() if name != ALL}
+    if by_system and rated_unevenly(counts, systems):
+        texts = {name: sum(counts[name]) for name in systems}
+        means[ALL] = mean_of_systems(by_system, texts)
+        alone[ALL] = mean_of_systems({name: alone[name] for name in systems}, texts)
+    rows = []
+    for name in [ALL, *(systems if len(systems) > 1 else [])]:
+        n, others = counts[name]
+        cells: dict[str, Any] = {"system": name, "rated": n, "unrated": others}
+        if name in means:
+            mean, of_ratings = means[name], alone[name]
+            cells |= _cells("rated_mean", of_ratings) | _cells("mean", mean)
+            cells |= {"weight": mean.weight, "standard_error": mean.error}
+            cells["rated_standard_error"] = of_ratings.error
             if plan is not None:
-                cells["ratings_needed"] = ratings_needed(alone, mean, n, others, plan)
-            means[name] = mean
+                cells["ratings_needed"] = ratings_needed(of_ratings, mean, n, others, plan)
         rows.append(cells)
-    pairs = _differences({name: mean for name, mean in means.items() if name != ALL})
+    pairs = _differences(by_system)
     table = pd.DataFrame(rows, columns=[*MEAN_COLUMNS, *(["ratings_needed"] if plan else [])])
     return _with_ranks(table, pairs), pairs
+
+
+def rated_unevenly(counts: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> bool:
+    """Whether each system has two ratings or more, but another share of them than of the texts, by
+    a chi-square test: then ratings were not drawn from all texts alike."""
+    table = np.array([counts[name] for name in systems])
+    if (table[:, 0] < 2).any() or not table[:, 1].any() or len(table) < 2:
+        return False
+    return bool(chi2_contingency(table).pvalue < UNEVEN)
 
 
 def _cells(name: str, mean: Mean) -> dict[str, float]:
@@ -195,7 +248,7 @@ def ratings_needed(alone: Mean, mean: Mean, n: int, others: int, width: float) -
     number = np.unique(np.geomspace(2, MOST_RATINGS, 20_000).astype(int))
     rest = np.maximum(n + others - number, 0) / (n + others)
     error = alone.error * np.sqrt(n / number * (1 - limit * rest))
-    clusters = np.maximum(number * alone.clusters // n, 2)
+    clusters = np.maximum(number * (alone.freedom + 1) // n, 2)
     half = stdtrit(clusters - 1, 1 - TAIL) * np.sqrt(clusters / (clusters - 1)) * error
     enough = np.flatnonzero(2 * half <= width)
     return float(number[enough[0]]) if len(enough) else float("nan")
@@ -226,7 +279,7 @@ def cross_predict(
     text, and of the others the mean of these models (Zrnic and Candes 2024, "Cross-prediction-
     powered inference"). Where a model has none, the mean of its training texts counts."""
     group = rated["cluster"].to_numpy()
-    if len(np.unique(group)) <= FOLDS:
+    if len(np.unique(group)) < 2:
         group = text_ids(rated["text"])
     fold = in_folds(label_ids(group), FOLDS, np.random.default_rng(seed))
     quality = rated["quality"].to_numpy(float)
@@ -249,14 +302,16 @@ def means_answer(
     make: Callable[[], TextModel],
     *,
     by: str,
+    with_rated: bool,
     scale: tuple[float, float],
     plan: float | None,
     seed: int,
     path: str,
 ) -> MeansAnswer:
-    """The means of rated texts and ``outputs``, with predictions by a method that ``make`` makes; a
-    score in the unit of the ratings is a prediction as it is. Raises FormatError: fewer than
-    `FEWEST_TEXTS` different rated texts; as `TextModel.check`."""
+    """The means of rated texts and ``outputs``, which have the rated ones, too (``with_rated``),
+    with predictions by a method that ``make`` makes; a score in the unit of the ratings is a
+    prediction as it is. Raises FormatError: fewer than `FEWEST_TEXTS` different rated texts; a
+    system is called `ALL`; as `TextModel.check`."""
     if (different := len(np.unique(text_ids(rated["text"])))) < FEWEST_TEXTS:
         message = f"{different} different rated texts are too few for a mean with an interval"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST_TEXTS} or more")
@@ -264,7 +319,7 @@ def means_answer(
     rows, missing = unrated_rows(rated, outputs)
     unrated, warnings = outputs.iloc[rows].reset_index(drop=True), []
     rated = rated.reset_index(drop=True)
-    if missing:
+    if missing and with_rated:
         warnings.append(
             f"{missing} of {len(rated)} rated texts are not among the outputs: they count beside"
             " them, as texts of the same kind"
@@ -272,13 +327,19 @@ def means_answer(
     if not rows:
         warnings.append("no output is unrated: predictions cannot help")
     both = pd.concat([rated, unrated], ignore_index=True)
-    cluster, clustered = np.arange(len(both)), False
+    cluster, clustered = text_ids(both["text"]), False
     column, prompts = prompts_of(both)
-    if column:
+    if column and column != by:  # the groups that are asked for are fixed
         contexts = text_ids(prompts, separate_blank=True)
-        clustered = len(np.unique(contexts[: len(rated)])) > 1
+        of_rated = len(np.unique(contexts[: len(rated)]))
+        clustered = of_rated > 1
         cluster = contexts if clustered else cluster
+        if of_rated == 1 and len(np.unique(contexts)) > 1:
+            warnings.append(f"all ratings are of one {column}: intervals hold for it alone")
     system = both[by].astype(str) if by in both else pd.Series(ALL, both.index)
+    if by in both and (system == ALL).any():
+        message = f"a {by} is called {ALL}, as the row of all texts is"
+        raise FormatError(message, path=path, remedy="give it another name")
     both = both.assign(cluster=cluster, system=system)
     rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
     origin = "cross-fitted"
@@ -294,6 +355,16 @@ def means_answer(
         warnings.append(f"{method} is missing for {holes} of {len(both)} texts: a mean stands in")
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
     table, pairs = mean_tables(rated, unrated, plan)
+    systems = table.loc[table["system"] != ALL, "system"].tolist()
+    counts_of = {row["system"]: (row["rated"], row["unrated"]) for _, row in table.iterrows()}
+    if systems and rated_unevenly(counts_of, systems):
+        warnings.append(
+            f"some {by}s were rated more often than others: the mean of all texts counts each by"
+            " its number of texts"
+        )
+    alike = rated.groupby("system")["quality"].agg(["nunique", "size"])
+    if len(same := alike.index[(alike["nunique"] == 1) & (alike["size"] > 1)]):
+        warnings.append(f"no interval, for all ratings are alike: {', '.join(same[:5])}")
     few = table.loc[(table["rated"] < 2) & (table["system"] != ALL), "system"]
     if len(few):
         listed = ", ".join(few[:5]) + ("" if len(few) <= 5 else ", ...")
@@ -303,7 +374,7 @@ def means_answer(
     counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
     if clustered:
         counts += f", {len(np.unique(cluster)):,} contexts, which are resampled whole"
-    lines = [f"{counts}; predictions: {method}, {origin}", *_mean_lines(table, pairs, plan)]
+    lines = [f"{counts}; predictions: {method}, {origin}", *_mean_lines(table, pairs, by, plan)]
     return MeansAnswer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
 
 
@@ -311,7 +382,7 @@ NAMED = 8
 """Systems that the answer names."""
 
 
-def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, plan: float | None) -> list[str]:
+def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, by: str, plan: float | None) -> list[str]:
     """The greatest means, with the ranks that are left open; how many pairs differ; the plan."""
     lines = []
     rows = table[table["mean"].notna()].sort_values("mean", ascending=False, kind="stable")
@@ -324,13 +395,20 @@ def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, plan: float | None) ->
     if len(systems) > NAMED:
         lines[-1] += f"; {len(systems) - NAMED} more in the table"
     line = f"all: {_interval(every, 'mean')}; of ratings alone {_interval(every, 'rated_mean')}"
-    if every["standard_error"] > 0:
-        saved = 1 - (every["standard_error"] / every["rated_standard_error"]) ** 2
+    width, width_alone = (
+        every[high] - every[low]
+        for low, high in (Measure("mean").interval[1:], Measure("rated_mean").interval[1:])
+    )
+    if width > 0:
+        saved = 1 - (width / width_alone) ** 2
         line += f"; predictions save {max(saved, 0):.0%} of the ratings"
     lines.append(line)
     if len(pairs):
-        number = int((pairs["p_holm"] < LEVEL).sum())
-        lines.append(f"{number} of {len(pairs)} pairs of systems differ significantly (Holm)")
+        number, tested = int((pairs["p_holm"] < LEVEL).sum()), int(pairs["p"].notna().sum())
+        line = f"{number} of {tested} pairs of {by}s differ significantly (Holm)"
+        if tested < len(pairs):
+            line += f"; {len(pairs) - tested} could not be tested"
+        lines.append(line)
     if plan:
         needed = every["ratings_needed"]
         ratings = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"

@@ -171,7 +171,11 @@ def _with_squares(score: Array) -> Array:
 
 def same_unit(score: Array, quality: Array, scale: tuple[float, float]) -> bool:
     """Whether a score, (n,), is in the unit of the ratings, (n,): a tenth beyond the scale at most,
-    a tenth of it long or more, and in the mean within a quarter of it from the ratings."""
+    a tenth of it long or more, in the mean within a quarter of it from the ratings, and not lower
+    where they are higher."""
+    both = ~np.isnan(score) & ~np.isnan(quality)
+    if both.any() and (score[both] - score[both].mean()) @ quality[both] < 0:
+        return False
     length, known = scale[1] - scale[0], score[~np.isnan(score)]
     return len(known) > 0 and bool(
         scale[0] - length / 10 <= known.min()

@@ -129,8 +129,9 @@ def replacement_table(
     for (method, kernel), test in tests.items():
         gaps = [tests[name, ""].closeness - test.closeness for name in YARDSTICKS]
         ahead = all(_lower_p(gap[~np.isnan(gap)], 0) < LEVEL for gap in gaps)
-        cells = {"passes": test.passes, "winning_rate": test.winning_rate, "ahead": ahead}
-        rows.append({"method": method, "kernel": kernel, **cells, **test._asdict()})
+        passes = test.passes and test.raters >= FEWEST_RATERS
+        cells = {"passes": passes, "winning_rate": test.winning_rate, "ahead": ahead}
+        rows.append({"method": method, "kernel": kernel, **test._asdict(), **cells})
     table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
     return table.sort_values(["winning_rate", "advantage"], ascending=False, kind="stable"), ""
 

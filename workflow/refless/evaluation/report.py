@@ -172,6 +172,8 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
         return f"{start}not tested, for {reason}"
     tested = table.assign(name=list(map(label, table["method"], table["kernel"])))
     wins = tested["wins"].astype(str) + " of " + tested["raters"].astype(str)
+    few = tested["texts"] < tested["texts"].max()
+    wins = wins.where(~few, wins + ", of " + tested["texts"].astype(str) + " texts")
     yardstick = tested["method"].isin(YARDSTICKS)
     constant = tested[tested["passes"].astype(bool) & yardstick]
     if len(constant):
@@ -179,8 +181,13 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
         return f"{start}not decided, so would {first['name']} ({wins[constant.index[0]]} raters)"
     parts = []
     for may, before in ((True, ""), (False, "not ")):
-        names = tested[(replacing(tested) == may) & ~yardstick]["name"][: NAMED // 2]
-        listed = [f"{name} ({won})" for name, won in zip(names, wins[names.index], strict=True)]
+        rows = tested[(replacing(tested) == may) & ~yardstick].head(NAMED // 2)
+        # what passes and may not is no closer to raters than what does not read a text
+        flat = ["" if may or not passed else ", as a constant is" for passed in rows["passes"]]
+        listed = [
+            f"{name} ({won}{why})"
+            for name, won, why in zip(rows["name"], wins[rows.index], flat, strict=True)
+        ]
         if listed:
             parts.append(before + ", ".join(listed))
         elif may:
