@@ -189,6 +189,14 @@ json.dump(found, sys.stderr)
 """
 
 
+OUT_OF_RATINGS = {  # what else is said to each command
+    "score": ["--leave-one-out"],
+    "fit": [],
+    "train-qe": [],
+    "delta-bleu": ["--outputs", "mine.jsonl"],
+}
+
+
 def test_a_stream_is_never_replaced():
     """Whatever it is called, and whatever it leads to."""
     for name in ("log", "messages"):
@@ -202,6 +210,34 @@ def test_a_stream_is_never_replaced():
     expected = dict.fromkeys(itself, True) | dict.fromkeys(others, "refused") | {"new": False}
     assert json.loads(Path("messages").read_text().removeprefix("old")) == expected
     assert Path("log").read_text() == "old"
+
+
+@pytest.mark.parametrize("command", ["compare", "estimate", "estimate pairs", *OUT_OF_RATINGS])
+def test_a_file_that_is_joined_is_never_written_over(capsys, command):
+    name = "d/pairs.csv" if command == "compare" else "d/means.pairs.npz"
+    out = {"compare": "d", "estimate pairs": "d/means.npz"}.get(command, name)
+    Path("d").mkdir()
+    Path(name).write_text("text,score_a\na,1\n")
+    told = [command.split()[0], "--ratings", "train.jsonl", *OUT_OF_RATINGS.get(command, [])]
+    assert main([*told, "--join", name, "--on", "text", "--out", out]) == 1
+    assert "is an input" in capsys.readouterr().err
+    assert Path(name).read_text() == "text,score_a\na,1\n"
+
+
+def test_the_ending_of_out_holds(capsys):
+    """Joined columns leave a TSV a TSV, and no TSV is called JSON."""
+    pd.DataFrame({"n": range(50), "text": TRAIN, "quality": QUALITY}).to_csv(
+        "rated.tsv", sep="\t", index=False
+    )
+    table("more.jsonl", n=range(50), score_x=QUALITY)
+    told = ["--ratings", "rated.tsv", "--join", "more.jsonl", "--on", "n", "--out"]
+    assert main(["score", "--leave-one-out", *told, "predicted.tsv"]) == 0
+    written = pd.read_csv("predicted.tsv", sep="\t")
+    assert list(written)[:5] == ["n", "text", "quality", "score_x", "prediction"]
+    assert written["score_x"].tolist() == QUALITY
+    assert main(["estimate", *told, "means.json"]) == 1
+    assert main(["estimate", *told, "means.json", "--json"]) == 0
+    assert json.loads(Path("means.json").read_text())["table"]
 
 
 def test_no_output_becomes_an_input_of_the_next_call(capsys):

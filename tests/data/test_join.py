@@ -40,6 +40,22 @@ def test_a_bad_join_is_refused(tmp_path, table, words):
         read_ratings([RATED], join=(path, "n"))
 
 
+def test_a_table_stays_a_table(tmp_path):
+    (tmp_path / "rated.tsv").write_text("n\ttext\tquality\n7\ta\t1\n8\tb\t2\n")
+    (tmp_path / "more.jsonl").write_text('{"n": 7, "references": ["c", "d"], "score_x": 0.5}\n')
+    ratings = read_ratings([tmp_path / "rated.tsv"], join=(tmp_path / "more.jsonl", "n"))
+    assert ratings.texts["references"].tolist() == [["c", "d"], []]
+    assert ratings.files[0].format == "tsv"
+    assert ratings.files[0].rows[0] == ["7", "a", "1", '["c", "d"]', 0.5]
+
+
+def test_a_table_and_a_file_are_read_in_their_order(tmp_path):
+    path = tmp_path / "rated.csv"
+    path.write_text("text,quality\nd,4\n")
+    texts = read_ratings([RATED, path, path, RATED.assign(text=["e", "f", "g"])]).texts
+    assert texts["text"].tolist() == [*"abcdefg"]
+
+
 def test_scores_of_a_text_that_raters_share_are_averaged(caplog):
     table = pd.DataFrame({"text": ["a", "a", "b"], "quality": [1, 3, 2], "rater": ["x", "y", "x"]})
     with caplog.at_level(logging.WARNING):

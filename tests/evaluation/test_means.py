@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -236,6 +237,29 @@ def test_bad_tables_are_refused_in_a_line(change, words):
 
 def test_bad_settings_are_refused():
     rated, outputs = frames()
-    for more in ({"plan": 0}, {"method": "score_none"}, {"kernel": "bleu.none"}):
+    settings: list[dict[str, Any]] = [
+        *({"plan": 0}, {"method": "score_none"}, {"kernel": "bleu.none"}),
+        *({"method": "system"}, {"method": "text"}, {"by": "quality"}),
+        *({"scale": scale} for scale in ([1], [], ("1", "5"), [5, 1], 5)),
+    ]
+    for more in settings:
         with pytest.raises(ReflessError):
             refless.estimate(rated, outputs, **more)
+    with pytest.raises(ReflessError):
+        refless.score(rated, outputs, method="text")
+    for nothing in ([], pd.DataFrame()):
+        with pytest.raises(ReflessError):
+            refless.estimate(nothing)
+
+
+@pytest.mark.parametrize("unit", [1, 100])
+def test_nothing_to_predict_lacks_no_score(unit):
+    rated, _ = frames()
+    rated = rated.assign(score_judge=unit * rated["score_judge"])
+    for outputs in (None, rated.head(0)):
+        answer = refless.estimate(rated, outputs, method="score_judge")
+        assert answer.table["mean"].tolist() == answer.table["rated_mean"].tolist()
+    assert refless.score(rated, rated.head(0), method="score_judge").table.empty
+    with pytest.raises(FormatError, match="score_judge") as refused:
+        refless.estimate(rated, rated.assign(score_judge=None), method="score_judge")
+    assert "no column" not in str(refused.value)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Step = Callable[[int, int, str], None]
 NEIGHBORS = "neighbors"
+METHODS = (NEIGHBORS, "ridge", "ridge_system", "combined")
+GROUPS = ("system", "context", "mr")
+"""Columns whose values have a mean each."""
 
 
 def compare(
@@ -203,13 +206,15 @@ def estimate(
     """
     if plan is not None and not plan > 0:
         raise SettingError(f"the width is {plan:g}", remedy="give a width above 0")
+    if by not in GROUPS:
+        raise SettingError(f"by is {by!r}", remedy=f"take one of {', '.join(GROUPS)}")
     method = NEIGHBORS if kernel else method
     needed, scores = _needed(method)
     user_ratings = read_rated(ratings, scale, need=["quality", *needed], **reading)
     training, path = rated_texts(user_ratings), user_ratings.files[0].path
     file = None
     if outputs is not None:
-        names = [name for name in ("system", "context", "mr") if name in user_ratings.texts]
+        names = [name for name in GROUPS if name in user_ratings.texts]
         columns = reading.get("columns")
         file = read_texts(outputs, [*names, *scores], needed, outputs_format, columns)
         if lost := [name for name in names if name not in file.columns]:
@@ -248,14 +253,24 @@ def estimate(
 
 
 def read_rated(ratings: Input, scale: Sequence[float] | None = None, **reading: Any) -> UserRatings:
-    """`read_ratings` of one or several. Raises SettingError: the scale is none."""
-    if scale and not -LARGEST_RATING <= scale[0] < scale[1] <= LARGEST_RATING:
-        message = f"--scale is {scale[0]:g} {scale[1]:g}"
-        raise SettingError(message, remedy="give the lowest, then the highest")
+    """`read_ratings` of one or several. Raises SettingError: the scale is none, or there are no
+    ratings."""
+    if scale is not None and not _is_scale(scale):
+        remedy = "give two numbers, the lowest, then the highest"
+        raise SettingError(f"--scale is {scale}", remedy=remedy)
     paths: Any = ratings  # one, or a sequence
     if isinstance(ratings, str) or not isinstance(ratings, Sequence):
         paths = [ratings]
+    if not paths:
+        raise SettingError("no ratings", remedy="give a file, a folder or a table")
     return read_ratings(paths, scale=scale, **reading)
+
+
+def _is_scale(scale: Any) -> bool:
+    with suppress(TypeError, ValueError):
+        low, high = scale
+        return bool(-LARGEST_RATING <= low < high <= LARGEST_RATING)
+    return False
 
 
 def rated_texts(user_ratings: UserRatings) -> Any:
@@ -269,7 +284,11 @@ def rated_texts(user_ratings: UserRatings) -> Any:
 
 
 def _needed(method: str) -> tuple[list[str], list[str]]:
-    """Columns of outputs that a method needs, and those that it may use."""
+    """Columns of outputs that a method needs, and those that it may use. Raises SettingError: it is
+    none."""
+    if method not in METHODS and not method.startswith("score_"):
+        remedy = f"take {', '.join(METHODS)}, or a column score_<name>"
+        raise SettingError(f"there is no method {method!r}", remedy=remedy)
     if method == "combined":
         return [], ["score_*"]
     return [method] if method.startswith("score_") else ["system"] * (method == "ridge_system"), []

@@ -28,7 +28,8 @@ def delta_bleu(arguments: Namespace) -> None:
       refless delta-bleu --outputs mine.tsv --ratings rated.tsv
       refless delta-bleu --outputs mine.tsv --ratings rated.tsv --scale 1 5 --json
     """
-    arguments.out = files.check_out(arguments.out, arguments.outputs, *arguments.ratings)
+    inputs = arguments.outputs, *arguments.ratings, arguments.join
+    arguments.out = files.check_out(arguments.out, *inputs)
     rated = "quality" if arguments.scale else "weight"
     low, high = arguments.scale = arguments.scale or (-1, 1)
     own = files.ratings_of(arguments, rated=rated, need=["id", rated])

@@ -3,7 +3,9 @@
 from argparse import ArgumentParser, Namespace
 
 import refless
+from refless.api import GROUPS
 from refless.cli import files, options
+from refless.errors import OutputError
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -17,7 +19,7 @@ def add_arguments(command: ArgumentParser) -> None:
     method.add_argument("--kernel", help="Predict by neighbors of this similarity.")
     method.add_argument("--score", help="Predict by this column, score_<name>.", metavar="COLUMN")
     about = "The column whose values have a mean each. (Default: %(default)s.)"
-    add("--by", help=about, choices=["system", "context", "mr"], default="system")
+    add("--by", help=about, choices=GROUPS, default="system")
     about = "Say how many ratings would give an interval of this width."
     add("--plan", help=about, type=float, metavar="WIDTH")
     options.add_seed(command)
@@ -36,9 +38,12 @@ def estimate(arguments: Namespace) -> None:
       refless estimate --ratings rated.tsv --outputs all.tsv --out means.tsv
       refless estimate --ratings rated.tsv --outputs all.tsv --score score_judge --plan 0.2
     """
-    inputs = [*arguments.ratings, *filter(None, [arguments.outputs])]
+    inputs = [*arguments.ratings, arguments.outputs, arguments.join]
     out = files.check_out(arguments.out, *inputs)
     if out is not None and not arguments.json:
+        if out.suffix.lower() in (".json", ".jsonl", ".ndjson"):
+            remedy = "let it end in .tsv or .csv, or add --json"
+            raise OutputError("the tables are CSV or TSV", path=out, remedy=remedy)
         files.check_out(str(files.pairs_beside(out)), *inputs)
     answer = refless.estimate(
         arguments.ratings,

@@ -3,11 +3,10 @@
 from argparse import ArgumentParser, Namespace
 
 import refless
-from refless.api import NEIGHBORS, rated_texts
+from refless.api import METHODS, NEIGHBORS, rated_texts
 from refless.cli import files, options
 
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
-METHODS = (NEIGHBORS, "ridge", "ridge_system", "combined")
 
 
 def add_score_arguments(command: ArgumentParser) -> None:
@@ -54,7 +53,7 @@ def score(arguments: Namespace) -> None:
       refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
     """
     _check(arguments)
-    inputs = *(arguments.ratings or []), arguments.outputs, arguments.model
+    inputs = *(arguments.ratings or []), arguments.outputs, arguments.model, arguments.join
     arguments.out = files.check_out(arguments.out, *inputs)
     with files.progress("scoring") as step:
         answer = refless.score(
@@ -101,7 +100,8 @@ def fit(arguments: Namespace) -> None:
       refless fit --ratings rated.tsv --out rated.model
       refless score --model rated.model --outputs mine.tsv --out predicted.tsv
     """
-    out = files.check_out(arguments.out, *arguments.ratings) or arguments.fail("name a file: --out")
+    out = files.check_out(arguments.out, *arguments.ratings, arguments.join)
+    out = out or arguments.fail("name a file: --out")
     training = rated_texts(files.ratings_of(arguments))
 
     from refless.evaluation.rate import fit_neighbors, unreadable

@@ -36,7 +36,7 @@ def train_qe(arguments: Namespace) -> None:
       refless train-qe --ratings rated.tsv --out mine.npz
       refless qe --model mine.npz --outputs new.tsv --out predicted.tsv
     """
-    out = files.check_out(arguments.out, *arguments.ratings)
+    out = files.check_out(arguments.out, *arguments.ratings, arguments.join)
     if out is None or out.suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
     own = files.ratings_of(arguments)

@@ -1,5 +1,6 @@
 """More columns of a user's rows, from another file. Stage: ratings."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,8 +29,12 @@ def join(file: File, more: File, key: str) -> None:
     if not any(_text(row.get(key)) in added for row in rows):
         message = f"no row has a {key} that {file.path} has"
         raise FormatError(message, path=more.path, remedy="compare the two columns")
-    file.rows = [row | _part(added.get(_text(row.get(key)), {}), names) for row in rows]
-    file.names, file.format = [*file.names, *names], "jsonl"
+    parts = [_part(added.get(_text(row.get(key)), {}), names) for row in rows]
+    file.rows = [
+        row | part if isinstance(row, dict) else [*row, *map(_field, part.values())]
+        for row, part in zip(file.rows, parts, strict=True)
+    ]
+    file.names = [*file.names, *names]
 
 
 def _named(file: File) -> Any:
@@ -38,6 +43,11 @@ def _named(file: File) -> Any:
 
 def _part(row: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
     return {name: row.get(name) for name in names}
+
+
+def _field(value: Any) -> Any:
+    """Of a table, where lists are JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
 def _text(value: Any) -> str:

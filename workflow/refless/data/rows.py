@@ -88,10 +88,12 @@ def shorten(value: Any) -> str:
 def files_of(paths: Iterable[Any]) -> list[Any]:
     """The files, each once; of a folder, those whose endings tell a table, and a warning with the
     names of the others, but for hidden ones. Tables of pandas stay."""
-    files: list[Any] = [table for table in paths if hasattr(table, "to_dict")]
-    if files:
-        return files
-    for path in map(Path, paths):
+    files: dict[Any, Any] = {}
+    for table_or_path in paths:
+        if hasattr(table_or_path, "to_dict"):
+            files[id(table_or_path)] = table_or_path
+            continue
+        path = Path(table_or_path)
         inside = sorted(path.glob("[!.]*")) if isdir(path) else [path]
         tables = [file for file in inside if file == path or is_table(file)]
         if not tables:
@@ -99,8 +101,8 @@ def files_of(paths: Iterable[Any]) -> list[Any]:
             raise FormatError(message, path=path, remedy="name the files one by one")
         if others := [file.name for file in inside if file not in tables]:
             _log.warning("%s: not read: %s", path, ", ".join(others))
-        files += tables
-    return list(dict.fromkeys(files))
+        files |= {file: file for file in tables}
+    return list(files.values())
 
 
 def is_table(path: str | Path) -> bool:

@@ -51,8 +51,9 @@ class TextModel:
     def check(self, texts: pd.DataFrame, path: str | None) -> None:
         """Raises FormatError: texts lack a column, or a score of all."""
         for name in self.signed:
-            if name not in texts or texts[name].isna().all():
-                message = f"has no column {name}, which the predictions are made from"
+            if name not in texts or (len(texts) and texts[name].isna().all()):
+                lacking = "values in column" if name in texts else "column"
+                message = f"has no {lacking} {name}, which the predictions are made from"
                 raise FormatError(message, path=path, remedy="add it, or take another method")
 
     def predict(self, texts: pd.DataFrame) -> Array:
