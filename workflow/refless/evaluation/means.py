@@ -40,8 +40,6 @@ MEAN_COLUMNS = [
 """``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``; the
 ranks are those that the tests of all pairs leave open, 1 for the greatest mean."""
 DIFFERENCE_COLUMNS = ["a", "b", *Measure("difference").interval, "p", "p_holm"]
-
-
 UNEVEN = 0.01
 """p of the shares of ratings below which the mean of all texts is that of the systems."""
 FEWEST_TEXTS = 10
@@ -355,8 +353,10 @@ def means_answer(
         warnings.append(f"{method} is missing for {holes} of {len(both)} texts: a mean stands in")
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
     table, pairs = mean_tables(rated, unrated, plan)
-    systems = table.loc[table["system"] != ALL, "system"].tolist()
-    counts_of = {row["system"]: (row["rated"], row["unrated"]) for _, row in table.iterrows()}
+    counts_of = dict(
+        zip(table["system"], zip(table["rated"], table["unrated"], strict=True), strict=True)
+    )
+    systems = [name for name in counts_of if name != ALL]
     if systems and rated_unevenly(counts_of, systems):
         warnings.append(
             f"some {by}s were rated more often than others: the mean of all texts counts each by"
@@ -364,11 +364,10 @@ def means_answer(
         )
     alike = rated.groupby("system")["quality"].agg(["nunique", "size"])
     if len(same := alike.index[(alike["nunique"] == 1) & (alike["size"] > 1)]):
-        warnings.append(f"no interval, for all ratings are alike: {', '.join(same[:5])}")
+        warnings.append(f"no interval, for all ratings are alike: {_listed(list(same))}")
     few = table.loc[(table["rated"] < 2) & (table["system"] != ALL), "system"]
     if len(few):
-        listed = ", ".join(few[:5]) + ("" if len(few) <= 5 else ", ...")
-        warnings.append(f"{len(few)} systems have fewer than two ratings: {listed}")
+        warnings.append(f"{len(few)} systems have fewer than two ratings: {_listed(list(few))}")
     if len(table) == 1:
         warnings.append(f"one {by}, or no column {by}: a mean of all texts alone")
     counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
@@ -376,6 +375,10 @@ def means_answer(
         counts += f", {len(np.unique(cluster)):,} contexts, which are resampled whole"
     lines = [f"{counts}; predictions: {method}, {origin}", *_mean_lines(table, pairs, by, plan)]
     return MeansAnswer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
 
 
 NAMED = 8
