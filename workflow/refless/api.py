@@ -19,7 +19,7 @@ from refless.errors import FormatError, KernelError, SettingError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from refless.evaluation.means import MeansAnswer
+    from refless.evaluation.answer import Answer
     from refless.evaluation.rate import ScoreAnswer
     from refless.evaluation.report import ComparisonAnswer
 
@@ -191,7 +191,7 @@ def estimate(
     threads: int | None = None,
     outputs_format: str = "",
     **reading: Any,
-) -> MeansAnswer:
+) -> Answer:
     """The mean rating of each system, with an interval, from few ratings and many predictions.
 
     ratings : as of `compare`; drawn at random from all texts, or from those of each system

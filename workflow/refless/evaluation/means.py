@@ -5,7 +5,7 @@ sections 2 and 6; here with errors that are robust to clusters.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -44,11 +44,6 @@ UNEVEN = 0.01
 """p of the shares of ratings below which the mean of all texts is that of the systems."""
 FEWEST_TEXTS = 10
 """Different rated texts without which there is no mean."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeansAnswer(Answer):
-    """What `refless estimate` answers: `MEAN_COLUMNS` and `DIFFERENCE_COLUMNS`."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +133,9 @@ def mean_of_systems(means: Mapping[str, Mean], texts: Mapping[str, int]) -> Mean
     system counts as it writes and not as it was rated."""
     total = sum(texts.values())
     shares = {name: texts[name] / total for name in means}
-    freedoms = [max(mean.freedom, 0) for mean in means.values()]
     clusters = len(np.unique(np.concatenate([np.flatnonzero(m.influence) for m in means.values()])))
     weight = sum(share * means[name].weight for name, share in shares.items())
-    freedom = max(0, min(sum(freedoms), clusters - 1 - (weight > 0)))
+    freedom = max(0, min(sum(mean.freedom for mean in means.values()), clusters - 1 - (weight > 0)))
     parts = []
     for name, mean in means.items():
         wide = _of_few(mean.freedom, 1 + (mean.weight > 0)) if mean.freedom > 0 else 1.0
@@ -155,11 +149,10 @@ def mean_tables(
     rated: pd.DataFrame, unrated: pd.DataFrame, plan: float | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`MEAN_COLUMNS` of each system and of `ALL`, and `DIFFERENCE_COLUMNS` of each two systems, p
-    corrected for all of them by Holm.
+    corrected for all of them by Holm. The mean of all texts is that of the systems by their texts,
+    where these were `rated_unevenly`.
 
     rated, unrated : ``predicted``, ``system`` and ``cluster``, from 0; rated ones also ``quality``
-    The mean of all texts is that of the systems by their texts, where these were `rated_unevenly`.
-
     plan : width of an interval; ``ratings_needed`` is how many ratings of these texts, with the
         predictions of the rest, would give it
     """
@@ -178,7 +171,7 @@ def mean_tables(
             alone[name] = powered_mean(quality, predicted, np.zeros(0), cluster[:n], clusters)
             means[name] = powered_mean(quality, predicted, rest, cluster, clusters)
     by_system = {name: mean for name, mean in means.items() if name != ALL}
-    if by_system and rated_unevenly(counts, systems):
+    if by_system and rated_unevenly(np.array([counts[name] for name in systems])):
         texts = {name: sum(counts[name]) for name in systems}
         means[ALL] = mean_of_systems(by_system, texts)
         alone[ALL] = mean_of_systems({name: alone[name] for name in systems}, texts)
@@ -199,13 +192,14 @@ def mean_tables(
     return _with_ranks(table, pairs), pairs
 
 
-def rated_unevenly(counts: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> bool:
-    """Whether each system has two ratings or more, but another share of them than of the texts, by
-    a chi-square test: then ratings were not drawn from all texts alike."""
-    table = np.array([counts[name] for name in systems])
-    if (table[:, 0] < 2).any() or not table[:, 1].any() or len(table) < 2:
+def rated_unevenly(counts: Array) -> bool:
+    """Whether each of two systems or more, by its numbers of rated and other texts, int64 (systems,
+    2), has two ratings or more, but another share of them than of the texts, by a chi-square test:
+    then ratings were not drawn from all texts alike."""
+    rated, others = counts.T
+    if len(rated) < 2 or rated.min() < 2 or not others.any():
         return False
-    return bool(chi2_contingency(table).pvalue < UNEVEN)
+    return bool(chi2_contingency(counts).pvalue < UNEVEN)
 
 
 def _cells(name: str, mean: Mean) -> dict[str, float]:
@@ -226,11 +220,10 @@ def _differences(means: Mapping[str, Mean]) -> pd.DataFrame:
 def _with_ranks(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """With the ranks that significant differences leave open."""
     significant = pairs[pairs["p_holm"] < LEVEL]
-    number = table["system"].isin({*pairs["a"], *pairs["b"]}).sum()
+    ranked = table["system"].isin({*pairs["a"], *pairs["b"]})
     better = table["system"].map(significant["b"].value_counts()).fillna(0)
     worse = table["system"].map(significant["a"].value_counts()).fillna(0)
-    ranked = table["system"].isin({*pairs["a"], *pairs["b"]})
-    low, high = (better + 1).where(ranked), (number - worse).where(ranked)
+    low, high = (better + 1).where(ranked), (ranked.sum() - worse).where(ranked)
     return table.assign(rank_low=low, rank_high=high)
 
 
@@ -305,11 +298,11 @@ def means_answer(
     plan: float | None,
     seed: int,
     path: str,
-) -> MeansAnswer:
-    """The means of rated texts and ``outputs``, which have the rated ones, too (``with_rated``),
-    with predictions by a method that ``make`` makes; a score in the unit of the ratings is a
-    prediction as it is. Raises FormatError: fewer than `FEWEST_TEXTS` different rated texts; a
-    system is called `ALL`; as `TextModel.check`."""
+) -> Answer:
+    """`MEAN_COLUMNS` and `DIFFERENCE_COLUMNS` of rated texts and ``outputs``, which have the rated
+    ones, too (``with_rated``), with predictions by a method that ``make`` makes; a score in the
+    unit of the ratings is a prediction as it is. Raises FormatError: fewer than `FEWEST_TEXTS`
+    different rated texts; a system is called `ALL`; as `TextModel.check`."""
     if (different := len(np.unique(text_ids(rated["text"])))) < FEWEST_TEXTS:
         message = f"{different} different rated texts are too few for a mean with an interval"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST_TEXTS} or more")
@@ -353,28 +346,30 @@ def means_answer(
         warnings.append(f"{method} is missing for {holes} of {len(both)} texts: a mean stands in")
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
     table, pairs = mean_tables(rated, unrated, plan)
-    counts_of = dict(
-        zip(table["system"], zip(table["rated"], table["unrated"], strict=True), strict=True)
-    )
-    systems = [name for name in counts_of if name != ALL]
-    if systems and rated_unevenly(counts_of, systems):
-        warnings.append(
+    warnings += _oddities(table, rated, by)
+    counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
+    if clustered:
+        counts += f", {len(np.unique(cluster)):,} contexts, which are resampled whole"
+    lines = [f"{counts}; predictions: {method}, {origin}", *_mean_lines(table, pairs, by, plan)]
+    return Answer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
+
+
+def _oddities(table: pd.DataFrame, rated: pd.DataFrame, by: str) -> Iterator[str]:
+    """What to know of the means of each system, a sentence each."""
+    systems = table[table["system"] != ALL]
+    if len(systems) and rated_unevenly(systems[["rated", "unrated"]].to_numpy()):
+        yield (
             f"some {by}s were rated more often than others: the mean of all texts counts each by"
             " its number of texts"
         )
     alike = rated.groupby("system")["quality"].agg(["nunique", "size"])
     if len(same := alike.index[(alike["nunique"] == 1) & (alike["size"] > 1)]):
-        warnings.append(f"no interval, for all ratings are alike: {_listed(list(same))}")
-    few = table.loc[(table["rated"] < 2) & (table["system"] != ALL), "system"]
+        yield f"no interval, for all ratings are alike: {_listed(list(same))}"
+    few = systems.loc[systems["rated"] < 2, "system"]
     if len(few):
-        warnings.append(f"{len(few)} systems have fewer than two ratings: {_listed(list(few))}")
+        yield f"{len(few)} {by}s have fewer than two ratings: {_listed(list(few))}"
     if len(table) == 1:
-        warnings.append(f"one {by}, or no column {by}: a mean of all texts alone")
-    counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
-    if clustered:
-        counts += f", {len(np.unique(cluster)):,} contexts, which are resampled whole"
-    lines = [f"{counts}; predictions: {method}, {origin}", *_mean_lines(table, pairs, by, plan)]
-    return MeansAnswer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
+        yield f"one {by}, or no column {by}: a mean of all texts alone"
 
 
 def _listed(names: Sequence[str]) -> str:
