@@ -214,10 +214,5 @@ def test_a_score_is_described_as_by_sacrebleu(order):
     theirs = sacrebleu.BLEU(tokenize="none", max_ngram_order=order)
     wanted = theirs.corpus_score(hypotheses, [first, second])
     assert found["precisions"] == pytest.approx(wanted.precisions)
-    for ours, name in (
-        ("score", "score"),
-        ("bp", "bp"),
-        ("hyp_len", "sys_len"),
-        ("ref_len", "ref_len"),
-    ):
-        assert found[ours] == pytest.approx(getattr(wanted, name))
+    facts = [found[name] for name in ("score", "bp", "hyp_len", "ref_len")]
+    assert facts == pytest.approx([wanted.score, wanted.bp, wanted.sys_len, wanted.ref_len])

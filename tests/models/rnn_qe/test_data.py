@@ -12,7 +12,7 @@ import pytest
 from refless.data import mr
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe import data
-from refless.models.rnn_qe.batches import Encoded, mixed, token_numbers, vocabulary
+from refless.models.rnn_qe.batches import Encoded, mixed
 from refless.models.rnn_qe.data import SPARED, corrupt, penalised_rating
 from refless.models.rnn_qe.meaning import (
     ACTS,
@@ -24,7 +24,6 @@ from refless.models.rnn_qe.meaning import (
 )
 from refless.models.rnn_qe.names import CROSS, RUNS, SETUPS
 from refless.models.rnn_qe.saved import shipped_model
-from refless.models.rnn_qe.scale import from_unit_interval, half_points, to_unit_interval
 from tests.conftest import ROOT
 
 
@@ -72,12 +71,6 @@ def test_spellings(meaning, kind, expected):
 def test_an_empty_meaning_delexicalises_nothing():
     found = tokens_of(["name[The Hut]", ""], ["The Hut."] * 2, SLOTS)
     assert [words for _, words in found] == [["X-name", "."], ["the", "hut", "."]]
-
-
-def test_what_the_loaders_read_is_read_the_same():
-    text = "Near the street?"
-    for meaning in ("?request(p_r='yes or no';near=st)", "select(a=supper';a=tea)", "reqmore()"):
-        assert tokens_of([meaning], [text], ACTS) == [delexicalise(mr.parse(meaning), text)]
 
 
 def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named():
@@ -205,10 +198,8 @@ def test_instances_are_as_many_as_is_said(setup):
     assert list(table.columns) == data.INSTANCE_COLUMNS
     assert table["id"].is_unique
     pretrain = table[table["part"] == "pretrain"]
-    assert (
-        data.number_of_instances(TEXTS, SPLIT, setup)
-        == len(pretrain) + (table["part"] == "train").sum()
-    )
+    trained = table["part"].isin(["train", "pretrain"]).sum()
+    assert data.number_of_instances(TEXTS, SPLIT, setup) == trained
     kinds = ["output", "reference", "source"][: min(setup - 1, 3)]
     assert set(pretrain["id"].str.split(":").str[0]) == set(kinds)
     if setup > 1:
@@ -281,25 +272,11 @@ def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths():
 
 
 def test_words_are_those_of_the_training_rows():
-    words = vocabulary([["b", "a"], ["c"]])
-    assert words == {"a": 1, "b": 2, "c": 3}
-    assert [one.tolist() for one in token_numbers([["c", "x"], []], words)] == [[3, 0], []]
     table = small()
     table.loc[7, "text"] = "unseen"  # of the test part
     encoded = Encoded(table)
     assert "unseen" not in encoded.text_words
     assert encoded.text[7].tolist() == [0]
-
-
-def test_a_scale_is_stretched_and_given_back():
-    given = np.array([0.0, 0.1, 0.17, 1])
-    assert from_unit_interval(given).tolist() == pytest.approx([1, 1.5, 1.85, 6])
-    assert to_unit_interval(from_unit_interval(given)).tolist() == pytest.approx(given.tolist())
-
-
-def test_the_papers_scale_has_half_points():
-    raw = np.array([4.3, 4.2, 9.0, -1.0, 1.75, 2.25])
-    assert half_points(raw).tolist() == [4.5, 4.0, 6.0, 1.0, 2.0, 2.0]
 
 
 def test_without_torch_the_remedy_is_named(monkeypatch):

@@ -10,12 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from refless.models.baselines import (
-    Ngrams,
-    RidgeTfidf,
-    chosen_penalty,
-    ridge_regression,
-)
+from refless.models.baselines import Ngrams, RidgeTfidf, chosen_penalty, ridge_regression
 
 Array = np.ndarray
 
@@ -59,10 +54,9 @@ class TrivialFeatures:
             (np.array([text.context for text in texts]), self._contexts),
             (np.searchsorted(self._edges, lengths), np.arange(len(self._edges) + 1)),
         ]
-        blocks = [csr_array((numbers - self._mean) / self._deviation)]
-        for values, levels in columns:
-            blocks.append(csr_array(_indicators(values, levels)))
-        return hstack(blocks, format="csr")
+        standardised = csr_array((numbers - self._mean) / self._deviation)
+        indicators = [_indicators(values, levels) for values, levels in columns]
+        return hstack([standardised, *indicators], format="csr")
 
     @staticmethod
     def _numbers(texts: Sequence[RatedText]) -> tuple[Array, Array]:
@@ -82,8 +76,13 @@ def _indicators(values: Array, levels: Array) -> Any:
 
 class Additive:
     """Ridge regression on `TrivialFeatures`; its penalty is chosen as that of `RidgeTfidf`.
-    ``alpha_`` is the one chosen.
 
+    Attributes
+    ----------
+    alpha_ : the penalty that was chosen
+
+    Examples
+    --------
     >>> texts = [RatedText("a " * n, system, -1) for n in (3, 5, 8) for system in (0, 1)] * 4
     >>> model = Additive().fit(texts, [text.system for text in texts])
     >>> (model.predict(texts) > 0.5).tolist() == [text.system == 1 for text in texts]
@@ -110,7 +109,23 @@ class Additive:
 
 class AdditiveRidge:
     """`Additive`, and `RidgeTfidf` on what that leaves of the quality, where the text may also
-    count for nothing. ``ngrams`` as in `RidgeTfidf`."""
+    count for nothing.
+
+    Parameters
+    ----------
+    ngrams : as of `RidgeTfidf`
+
+    Attributes
+    ----------
+    additive_, ridge_ : both models, fitted
+
+    Examples
+    --------
+    >>> texts = [RatedText(text, system, -1) for text in ("good", "bad") for system in (0, 1)] * 4
+    >>> model = AdditiveRidge().fit(texts, [3.0, 2.0, 2.0, 1.0] * 4)
+    >>> model.predict(texts[:4]).round(1)
+    array([3., 2., 2., 1.])
+    """
 
     def __init__(self, ngrams: Ngrams | None = None) -> None:
         self.ngrams = ngrams

@@ -83,7 +83,11 @@ class Lookup:
 
 class Ngrams:
     """Character n-grams within words, counted once for all texts that will be asked for; another
-    text is counted when it is asked for, by the n-grams of these alone."""
+    text is counted when it is asked for, by the n-grams of these alone.
+
+    >>> Ngrams(["b", "ab"]).of(["ab", "b"]).toarray().sum(axis=1)  # " ", "a", "b", " a", ...
+    array([9., 6.])
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
         # imported only here: it takes longer than most jobs
@@ -243,8 +247,14 @@ def ridge_regression(alpha: float) -> Any:
 
 class SystemRidge(RidgeTfidf):
     """The mean of the text's own system, and ridge regression on what that leaves of the quality,
-    of pairs of system and text; parameters are those of `RidgeTfidf`. A new system has the mean of
-    all."""
+    of pairs of system and text. A new system has the mean of all. Parameters and attributes are
+    those of `RidgeTfidf`.
+
+    >>> pairs = [("a", "good food"), ("a", "bad food"), ("b", "good"), ("b", "bad")]
+    >>> model = SystemRidge().fit(pairs, [5.0, 4.0, 3.0, 2.0])
+    >>> model.predict([("a", ""), ("b", ""), ("new", "")]).round(1)
+    array([4.5, 2.5, 3.5])
+    """
 
     def fit(self, pairs: Any, quality: Any, groups: Any = None) -> Self:
         values = np.asarray(quality, np.float64)

@@ -35,7 +35,15 @@ def _settings(model: NeighborsRegressor) -> dict[str, Any]:
 def load_neighbors(path: str | Path, *, threads: int | None = None) -> NeighborsRegressor:
     """The fitted model of a file. Raises FormatError: the file is no such model, was damaged, or
     is of another version. Raises KernelError: there is no such kernel here, or a file of it is
-    missing."""
+    missing.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> model = NeighborsRegressor(tau=0.3, min_neighbors=1).fit(["a cat", "no"], [0.5, 1.0])
+    >>> with TemporaryDirectory() as folder:
+    ...     save_neighbors(model, f"{folder}/model")
+    ...     load_neighbors(f"{folder}/model").predict(["the cat"])
+    array([0.5])
+    """
     stored = read_signed(path, _REMEDY)
     settings = stored.get("model")
     if not isinstance(settings, dict):
@@ -56,7 +64,11 @@ def load_neighbors(path: str | Path, *, threads: int | None = None) -> Neighbors
 
 def signature_line(model: NeighborsRegressor, **more: Any) -> str:
     """All that decides the predictions of a fitted model, in one line: ``kernel:...|tau:...``; of
-    files of the kernel (WordNet, an encoder), the beginning of their sums."""
+    files of the kernel (WordNet, an encoder), the beginning of their sums.
+
+    >>> signature_line(NeighborsRegressor().fit(["a cat", "no"], [0.5, 1.0])).split("|")[:4]
+    ['kernel:bleu.char', 'tau:0.08', 'a:5', 'b:0.66']
+    """
     signed = signature(model.kernel, **dict(model.options or {}))
     facts = {
         "kernel": model.kernel,

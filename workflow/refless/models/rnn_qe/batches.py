@@ -26,7 +26,11 @@ def vocabulary(sequences: Iterable[Sequence[str]]) -> dict[str, int]:
 
 
 def token_numbers(sequences: Iterable[Sequence[Any]], vocabulary: Mapping[Any, int]) -> list[Array]:
-    """Tokens as numbers, `UNKNOWN` where not in the vocabulary; int64 (tokens,) each."""
+    """Tokens as numbers, `UNKNOWN` where not in the vocabulary; int64 (tokens,) each.
+
+    >>> token_numbers([["a", "new", "pub"]], {"a": 1, "pub": 2})
+    [array([1, 0, 2])]
+    """
     return [
         np.array([vocabulary.get(t, UNKNOWN) for t in tokens], np.int64) for tokens in sequences
     ]
@@ -38,6 +42,10 @@ class Encoded:
     id, part, rating : columns of the table, shape (rows,)
     mr, text : numbers of the tokens of each row
     mr_words, text_words : vocabularies of the training rows
+
+    >>> columns = {"id": ["a", "b"], "part": ["train", "test"], "mr": "", "rating": 6.0}
+    >>> Encoded(pd.DataFrame({**columns, "text": ["a pub", "no pub"]})).text
+    [array([1, 2]), array([0, 2])]
     """
 
     def __init__(self, table: pd.DataFrame) -> None:
@@ -66,7 +74,11 @@ class Encoded:
 
 def mixed(lengths: Array, batches: int, generator: np.random.Generator) -> list[Array]:
     """Numbers of rows in random batches of the same mixture of ``lengths``, (keys, rows) as
-    `numpy.lexsort` has them: of every ``batches`` neighbors in that order, each batch gets one."""
+    `numpy.lexsort` has them: of every ``batches`` neighbors in that order, each batch gets one.
+
+    >>> mixed(np.array([[3, 9, 4, 8]]), batches=2, generator=np.random.default_rng(0))
+    [array([3, 2]), array([1, 0])]
+    """
     count = lengths.shape[-1]
     shuffled = generator.permutation(count)
     order = shuffled[np.lexsort(-lengths[:, shuffled])]

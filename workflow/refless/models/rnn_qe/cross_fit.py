@@ -52,6 +52,11 @@ def cross_fit(
     Returns the model, with its ``cross_validation`` within folds, and each text's estimate, float64
     (texts,), by the network that has not seen it, not cut to 0..1. Raises FormatError: an MR that
     cannot be read.
+
+    >>> texts, quality, fold = ["good", "bad"] * 6, np.array([1.0, 0.0] * 6), np.arange(12) % 3
+    >>> model, estimate = cross_fit(texts, None, quality, fold, seed=0)
+    >>> estimate.shape
+    (12,)
     """
     meanings = meanings or [""] * len(texts)
     kind = kind_of_meanings(meanings)

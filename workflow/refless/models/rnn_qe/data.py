@@ -65,7 +65,11 @@ class TrainingTexts(NamedTuple):
 
 
 def tokenised(meanings: Sequence[str], texts: Sequence[str], kind: str) -> pd.DataFrame:
-    """The columns ``context``, ``text``, and those of `delexicalised`."""
+    """The columns ``context``, ``text``, and those of `delexicalised`.
+
+    >>> tokenised(["name[Old Mill]"], ["The old mill."], "slots")[["mr", "words"]].values.tolist()
+    [['inform name X-name', 'the X-name .']]
+    """
     return delexicalised(pd.DataFrame({"context": meanings, "text": texts}), "text", kind)
 
 
@@ -98,6 +102,11 @@ def _cut(groups: Sequence[Array], ends: Sequence[int]) -> list[Array]:
 def cross_validation(rated: pd.DataFrame, seed: int) -> list[OutputSplit]:
     """The five folds of table 3: of five parts, each trains on three, validates on one, tests on
     one. Errors and references are made from the first of the three, as in the code of the authors.
+
+    >>> rated = pd.DataFrame({"mr_key": list("aabbccddee"), "text": list("xyxyxyxyxy")})
+    >>> split = cross_validation(rated, seed=0)[0]
+    >>> split.train, split.dev, split.test
+    (array([4, 6, 2, 7, 3, 5]), array([9, 0]), array([8, 1]))
     """
     ends = [len(rated) * part // CV_FOLDS for part in range(1, CV_FOLDS)]
     parts, splits = _cut(_shuffled_groups(rated, seed), ends), []
@@ -139,7 +148,12 @@ def cross_split(
 
 def smaller(splits: Sequence[OutputSplit], size: int, subset: int, seed: int) -> list[OutputSplit]:
     """The splits with training parts cut to ``size`` random rows; subsets are numbered from 0.
-    Raises SettingError: a training part has fewer rows."""
+    Raises SettingError: a training part has fewer rows.
+
+    >>> split = OutputSplit(*np.arange(8).reshape(4, 2))._replace(train=np.arange(5))
+    >>> smaller([split], size=3, subset=0, seed=0)[0].train.tolist()
+    [3, 0, 2]
+    """
     fewest = min(len(split.train) for split in splits)
     if size > fewest:
         raise SettingError(f"{size} rated outputs are asked for, and a training part has {fewest}")

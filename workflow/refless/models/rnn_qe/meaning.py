@@ -38,7 +38,11 @@ def tokens_of(
     meanings: Sequence[str], texts: Sequence[str], kind: str
 ) -> list[tuple[list[str], list[str]]]:
     """Tokens of each meaning and text, delexicalised; an empty meaning has none. Raises
-    FormatError: a meaning is not of this kind; ``line`` is its number, from 1."""
+    FormatError: a meaning is not of this kind; ``line`` is its number, from 1.
+
+    >>> tokens_of(["name[Old Mill]"], ["The old mill is nice."], SLOTS)
+    [(['inform', 'name', 'X-name'], ['the', 'X-name', 'is', 'nice', '.'])]
+    """
     pairs = []
     for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
         if kind == TEXT or not meaning.strip():
@@ -119,7 +123,11 @@ def _span(words: Sequence[str], start: int, value: str) -> int:
 
 
 def unordered(triples: Sequence[str]) -> str:
-    """An MR without values: its triples, delexicalised, in one order, however slots are spelt."""
+    """An MR without values: its triples, delexicalised, in one order, however slots are spelt.
+
+    >>> unordered(["inform", "near", "X-near", "inform", "area", "X-area"])
+    'informareaxarea;informnearxnear'
+    """
     return ";".join(
         sorted(plain_name(" ".join(triples[k : k + 3])) for k in range(0, len(triples), 3))
     )

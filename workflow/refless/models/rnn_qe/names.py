@@ -48,7 +48,11 @@ SCHEDULES = {
 
 class TrainingRun(NamedTuple):
     """A schedule; what is evaluated, of `EVALUATIONS`, or ``curve_50`` where networks learn from
-    fewer rated outputs; and a set-up."""
+    fewer rated outputs; and a set-up.
+
+    >>> RUNS["curve_50_setup1"]
+    TrainingRun(schedule='short', evaluation='curve_50', setup=1)
+    """
 
     schedule: str
     evaluation: str

@@ -78,7 +78,12 @@ def one_core() -> Iterator[None]:
 
 
 def predict(network: Network, mrs: Sequence[Array], texts: Sequence[Array]) -> Array:
-    """Ratings, not rounded, float64 (rows,), without dropout."""
+    """Ratings, not rounded, float64 (rows,), without dropout.
+
+    >>> network = Network(mr_words=5, text_words=9, width=4)
+    >>> predict(network, [np.array([1])], [np.array([2, 9])]).shape
+    (1,)
+    """
     network.eval()
     starts = range(0, len(texts), ROWS_AT_ONCE)
     parts = [slice(start, start + ROWS_AT_ONCE) for start in starts]

@@ -32,7 +32,11 @@ Vocabulary = Mapping[int, int]
 
 
 def word_sum(word: str) -> int:
-    """The 64-bit sum by which a file knows a word."""
+    """The 64-bit sum by which a file knows a word.
+
+    >>> word_sum("pub")
+    10646128663084456771
+    """
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
 
 

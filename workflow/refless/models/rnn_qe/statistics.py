@@ -36,7 +36,11 @@ def scale_statistics(
 
 
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
-    """Pearson's r of ``x`` and ``y`` (n,) under each row of ``weights`` (draws, n)."""
+    """Pearson's r of ``x`` and ``y`` (n,) under each row of ``weights`` (draws, n).
+
+    >>> weighted_pearson(np.array([1.0, 2, 4]), np.array([3.0, 2, 0]), np.array([[1, 1, 1]]))
+    array([-1.])
+    """
     total = weights.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         dx = x - (weights * x).sum(axis=1, keepdims=True) / total

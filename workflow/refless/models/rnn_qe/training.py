@@ -40,6 +40,13 @@ def fit(
     before an epoch is judged.
 
     Raises SettingError: torch cannot use the device.
+
+    >>> import pandas as pd
+    >>> columns = {"id": range(4), "part": ["train", "train", "dev", "dev"], "mr": ""}
+    >>> table = pd.DataFrame({**columns, "text": ["good", "bad"] * 2, "rating": [6.0, 1.0] * 2})
+    >>> _, best = fit(Encoded(table), Schedule(0, 5, learning_rate=0.1, batch=2), seed=0, width=4)
+    >>> round(best["score"], 1)  # Pearson and Spearman are 1
+    2.0
     """
     rated, all_rows = data.rows("train"), data.rows("train", "pretrain")
     phases = [(2, rated, schedule.train, schedule.patience)]
