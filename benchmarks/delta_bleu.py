@@ -7,10 +7,10 @@ made beforehand. Ours is timed from the same tokens to the scores of all units.
 
 import argparse
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import sacrebleu
 
 from benchmarks.common import HEAD, line, parser, responses, run, timed
 from refless.experiments.delta_bleu.dialogues import (
@@ -70,29 +70,17 @@ Peer = Callable[[list[str], list[list[str]], list[list[float]]], float]
 
 def delta_bleu_peers() -> list[tuple[str, str, Peer]]:
     """Name, metric, and what scores outputs beside references of given weights."""
-    peers: list[tuple[str, str, Peer]] = [
-        ("corpus_delta_bleu", "delta_bleu", _anew),
-        ("corpus_delta_bleu at weights 1", "bleu", _unweighted),
-    ]
-    if find_spec("sacrebleu") is not None:
-        import sacrebleu
+    metric = sacrebleu.BLEU(tokenize="none", force=True, max_ngram_order=ORDER)
 
-        metric = sacrebleu.BLEU(tokenize="none", force=True, max_ngram_order=ORDER)
+    def unweighted(outputs: list[str], references: list[list[str]], _: Any) -> float:
+        streams = [list(column) for column in zip(*references, strict=True)]
+        return float(metric.corpus_score(outputs, streams).score) / 100
 
-        def score(outputs: list[str], references: list[list[str]], _: Any) -> float:
-            streams = [list(column) for column in zip(*references, strict=True)]
-            return float(metric.corpus_score(outputs, streams).score) / 100
-
-        peers.append(("sacrebleu", "bleu", score))
-    return peers
+    return [("corpus_delta_bleu", "delta_bleu", _anew), ("sacrebleu", "bleu", unweighted)]
 
 
 def _anew(outputs: list[str], references: list[list[str]], weights: list[list[float]]) -> float:
     return corpus_delta_bleu(outputs, references, weights, ORDER, "smooth")
-
-
-def _unweighted(outputs: list[str], references: list[list[str]], _: Any) -> float:
-    return _anew(outputs, references, [[1.0] * len(row) for row in references])
 
 
 UnitKey = tuple[int, int, np.ndarray]
@@ -125,11 +113,8 @@ def _score(total: np.ndarray) -> float:
 
 def main(arguments: argparse.Namespace) -> None:
     dialogues = read_dialogues(responses(arguments.data))
-    print(
-        HEAD,
-        *measure_units(dialogues, arguments.assignments, arguments.sample, arguments.runs),
-        sep="\n",
-    )
+    lines = measure_units(dialogues, arguments.assignments, arguments.sample, arguments.runs)
+    print(HEAD, *lines, sep="\n")
 
 
 _options = parser(__doc__.splitlines()[0])

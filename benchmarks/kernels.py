@@ -87,9 +87,7 @@ def nltk_wordnet() -> Iterator[Any]:
             nltk.data.path.remove(folder)
 
 
-def measure_kernel(
-    name: str, texts: Sequence[str], sample: int, runs: int, threads: int = 1
-) -> list[str]:
+def measure_kernel(name: str, texts: Sequence[str], sample: int, runs: int) -> list[str]:
     """A line for each peer and each of matrix and sums; the first half of ``texts`` are candidates.
 
     Raises
@@ -113,9 +111,9 @@ def measure_kernel(
             timings = {peer: timed(score) for peer, score in others.items()}
             for peer, (seconds, _) in timings.items():
                 theirs.setdefault(peer, []).append(seconds / sample)
-            seconds, matrix = timed(kernel, name, x, s, threads=threads)
+            seconds, matrix = timed(kernel, name, x, s, threads=1)
             ours["matrix"].append(seconds / n**2)
-            seconds, (counts, _) = timed(neighbor_sums, name, x, s, quality, [tau], threads=threads)
+            seconds, (counts, _) = timed(neighbor_sums, name, x, s, quality, [tau], threads=1)
             ours["sums of neighbors"].append(seconds / n**2)
             np.testing.assert_array_equal(counts[:, 0], (matrix >= tau).sum(1))
             for _, scores in timings.values():
@@ -139,11 +137,8 @@ def main(arguments: argparse.Namespace) -> None:
         n = min(arguments.n, 400) if name == BERTSCORE else arguments.n
         sample = min(arguments.sample, 200) if name == BERTSCORE else arguments.sample
         try:
-            print(
-                *measure_kernel(name, take(texts, 2 * n), sample, arguments.runs),
-                sep="\n",
-                flush=True,
-            )
+            lines = measure_kernel(name, take(texts, 2 * n), sample, arguments.runs)
+            print(*lines, sep="\n", flush=True)
         except (ImportError, KernelError) as error:
             print(f"{name} is left out: {error}")
 

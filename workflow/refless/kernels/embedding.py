@@ -18,14 +18,7 @@ import numpy as np
 
 from refless.kernels._blocks import Fill, Index, even_blocks
 from refless.kernels._registry import Kernel
-from refless.kernels.encoder import (
-    Encoder,
-    encoder_sum,
-    find_encoder,
-    load_encoder,
-    run,
-    tokenized,
-)
+from refless.kernels.encoder import Encoder, encoder_sum, find_encoder, load_encoder, run, tokenized
 
 KERNELS = {"embedding.*": Kernel(("torch", "transformers"), files={"model": "models/*"})}
 _GRID = 2.0**25

@@ -7,12 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.statistics.bootstrap import (
-    Estimate,
-    bootstrap,
-    draw_blocks,
-    spread_scale,
-)
+from refless.statistics.bootstrap import Estimate, bootstrap, draw_blocks, spread_scale
 from refless.statistics.correlation import centred, spearman, weighted_mean, weighted_spearman
 
 Array = np.ndarray
