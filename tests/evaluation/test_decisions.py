@@ -78,6 +78,17 @@ def test_pairs_are_on_shared_draws_and_corrected_by_split(comparison, pairs):
     assert row["p_holm"] < 0.05
 
 
+def test_a_pair_is_compared_on_the_repeats_that_both_have(judged):
+    first = judged.quality + np.random.default_rng(2).normal(0, 0.2, len(judged))
+    settings = replace(SETTINGS, repeats=2, networks=lambda rated, split: first)
+    comparison = compare(judged, settings)
+    assert [len(repeats) for repeats in comparison.splits.values()].count(2)
+    pairs = pair_table(judged, comparison).set_index(["split", "a", "b"])
+    once = compare(judged, replace(settings, repeats=1)).draws
+    r = [once["texts", name, ""]["pearson"][0] for name in ("rnn_qe", "ridge")]
+    assert pairs.loc[("texts", "rnn_qe", "ridge"), "difference"] == pytest.approx(r[0] - r[1])
+
+
 def test_what_does_not_differ_from_the_best_of_a_rank_shares_it(judged, pairs):
     table = pd.DataFrame(itertools.combinations("abcd", 2), columns=["a", "b"])
     # b is not shown to be worse than a, c is; d is worse than b, but not than c
@@ -207,7 +218,12 @@ def with_raters(rated: Rated, noise: float, raters: int = 4) -> Rated:
 
 def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
     agreeing = with_raters(rated, 0.3)
-    table, reason = replacement_table(agreeing, compare(agreeing, SETTINGS))
+    comparison = compare(agreeing, SETTINGS)
+    table, reason = replacement_table(agreeing, comparison)
+    assert not [*warnings(agreeing, comparison)]
+    percent = replace(agreeing, scores={"score_judge": 20 * agreeing.scores["score_judge"]})
+    (line,) = warnings(percent, comparison)
+    assert "score_judge: of another unit" in line
     passes = table.set_index("method")["passes"]
     assert passes["score_judge"]
     assert not passes["constant"]

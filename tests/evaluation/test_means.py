@@ -55,7 +55,7 @@ def frames(n: int = 200, ratings: int = 80) -> tuple[pd.DataFrame, pd.DataFrame]
 
 def test_from_tables_to_means_with_ranks_and_pairs():
     rated, outputs = frames()
-    answer = refless.estimate(rated, outputs, scale=[1, 5])
+    answer = refless.estimate(rated, outputs, scale=np.array([1, 5]))
     table = answer.table.set_index("system")
     assert table.loc["all", ["rated", "unrated"]].tolist() == [80, 120]
     of_ant = rated[rated["system"] == "ant"]["quality"]
@@ -158,9 +158,10 @@ def test_a_plan_holds_for_what_was_rated():
 
 
 def test_outputs_that_were_rated_are_told_apart_by_text_system_and_context():
-    rated = pd.DataFrame({"text": ["A b", "c"], "system": ["x", "y"]})
-    outputs = pd.DataFrame({"text": ["a  B.", "a b", "a b", "d"], "system": ["x", "x", "y", "y"]})
-    assert unrated_rows(rated, outputs) == ([1, 2, 3], 1)
+    rated = pd.DataFrame({"text": ["A b", "c"], "system": ["x-1", "y"]})
+    systems = ["x1", " x-1", "x-1", "y"]
+    outputs = pd.DataFrame({"text": ["a b", "a  B.", "a b", "d"], "system": systems})
+    assert unrated_rows(rated, outputs) == ([0, 2, 3], 1)
 
 
 def test_the_command_writes_what_the_function_returns(tmp_path, monkeypatch, capsys):
@@ -191,8 +192,13 @@ def test_the_command_writes_what_the_function_returns(tmp_path, monkeypatch, cap
 def bad(name: str) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
     rated, outputs = frames()
     score = {"method": "score_judge"}
-    if name == "holes":
+    if name.startswith("holes"):
         outputs.loc[::3, "score_judge"] = None
+        if name == "holes of combined scores":
+            rated, outputs = (
+                table.assign(score_length=table["text"].str.len()) for table in (rated, outputs)
+            )
+            return rated, outputs, {"method": "combined"}
     elif name == "others":
         return rated.assign(text="so " + rated["text"]), outputs, {}
     elif name == "one system":
@@ -207,7 +213,8 @@ def bad(name: str) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("holes", "score_judge is missing for"),
+        ("holes", "score_judge (of "),
+        ("holes of combined scores", "score_judge (of "),
         ("others", "80 of 80 rated texts are not among the outputs"),
         ("one system", "one system"),
         ("few of a system", "1 systems have fewer than two ratings"),

@@ -68,7 +68,8 @@ def compare(
     """
     if not 0 <= epsilon < 1:
         raise SettingError(f"epsilon is {epsilon:g}", remedy="give it from 0 to below 1, as 0.1")
-    user_ratings = read_rated(ratings, scale=scale, **reading)
+    ends = _ends(scale)
+    user_ratings = read_rated(ratings, scale=ends, **reading)
 
     from refless.evaluation import evaluate, report
     from refless.evaluation.pairs import pair_table
@@ -77,7 +78,7 @@ def compare(
     from refless.evaluation.replacement import replacement_table
     from refless.machine import installed
 
-    rated = of_user(user_ratings, scale)
+    rated = of_user(user_ratings, ends)
     torch = installed("torch")
     why = "it needs torch, which is not installed" if networks else "not asked for"
     settings = ComparisonSettings(
@@ -210,7 +211,8 @@ def estimate(
         raise SettingError(f"by is {by!r}", remedy=f"take one of {', '.join(GROUPS)}")
     method = NEIGHBORS if kernel else method
     needed, scores = _needed(method)
-    user_ratings = read_rated(ratings, scale, need=["quality", *needed], **reading)
+    ends = _ends(scale)
+    user_ratings = read_rated(ratings, scale=ends, need=["quality", *needed], **reading)
     training, path = rated_texts(user_ratings), user_ratings.files[0].path
     file = None
     if outputs is not None:
@@ -245,7 +247,7 @@ def estimate(
         make,
         by=by,
         with_rated=file is not None,
-        scale=(scale[0], scale[1]) if scale else (quality.min(), quality.max()),
+        scale=ends or (quality.min(), quality.max()),
         plan=plan,
         seed=seed,
         path=path,
@@ -255,22 +257,24 @@ def estimate(
 def read_rated(ratings: Input, scale: Sequence[float] | None = None, **reading: Any) -> UserRatings:
     """`read_ratings` of one or several. Raises SettingError: the scale is none, or there are no
     ratings."""
-    if scale is not None and not _is_scale(scale):
-        remedy = "give two numbers, the lowest, then the highest"
-        raise SettingError(f"--scale is {scale}", remedy=remedy)
     paths: Any = ratings  # one, or a sequence
     if isinstance(ratings, str) or not isinstance(ratings, Sequence):
         paths = [ratings]
     if not paths:
         raise SettingError("no ratings", remedy="give a file, a folder or a table")
-    return read_ratings(paths, scale=scale, **reading)
+    return read_ratings(paths, scale=_ends(scale), **reading)
 
 
-def _is_scale(scale: Any) -> bool:
+def _ends(scale: Sequence[float] | None) -> tuple[float, float] | None:
+    """Lowest and highest rating, of any sequence. Raises SettingError: they are none."""
+    if scale is None:
+        return None
     with suppress(TypeError, ValueError):
         low, high = scale
-        return bool(-LARGEST_RATING <= low < high <= LARGEST_RATING)
-    return False
+        if -LARGEST_RATING <= low < high <= LARGEST_RATING:
+            return float(low), float(high)
+    remedy = "give two numbers, the lowest, then the highest"
+    raise SettingError(f"--scale is {scale}", remedy=remedy)
 
 
 def rated_texts(user_ratings: UserRatings) -> Any:

@@ -71,6 +71,8 @@ class Comparison:
     # a row a text, split and repeat, with a column for each method, empty where it abstains
     predictions: pd.DataFrame
     draws: dict[Row, Draws]  # averaged over repeats
+    # those of a row, averaged over the repeats that another row has, too
+    draws_beside: Callable[[Row, Row], Draws]
     splits: dict[str, list[CvSplit]]  # repeats of each split that there is
     unread: list[str]  # why kernels are left out
 
@@ -109,23 +111,22 @@ def compare(
         for row, values in estimates.items()
     }
 
-    @cache  # rivals are those of each row
+    @cache  # each row is beside many
     def mean_of_first(row: Row, n_repeats: int) -> Draws:
         folds, learned = splits[row[0]][0].folds, methods[row[1:]].learned
         return mean_with_spread(by_repeat[row][:n_repeats], rated, folds, settings.seed, learned)
 
-    draws = {row: mean_of_first(row, len(repeats)) for row, repeats in by_repeat.items()}
+    def draws_beside(row: Row, other: Row) -> Draws:
+        return mean_of_first(row, min(len(by_repeat[row]), len(by_repeat[other])))
+
+    draws = {row: draws_beside(row, row) for row in by_repeat}
     draws = {row: values for row, values in draws.items() if values["coverage"][0] > 0}
     table = []
     for row, reason in reasons.items():
         cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), row, strict=True))
         cells |= {"n": len(rated), "reason": reason}
         if row in draws:
-            # on the repeats that both have
-            n_repeats = len(by_repeat[row])
-            rivals = {
-                rival: mean_of_first(rival, n_repeats) for rival in trivial_rows(row[0], draws)
-            }
+            rivals = {rival: draws_beside(rival, row) for rival in trivial_rows(row[0], draws)}
             cells |= _cells(row, draws[row], rivals, rated, settings)
             cells["interval_for"] = "predictions" if row[1] == NETWORKS else "method"
         elif not reason:
@@ -136,6 +137,7 @@ def compare(
         table=pd.DataFrame(table, columns=COLUMNS),
         predictions=_predictions(estimates, rated, splits),
         draws=draws,
+        draws_beside=draws_beside,
         splits=splits,
         unread=[*unread],
     )

@@ -252,7 +252,11 @@ def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int],
 
     def keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
         columns = [table["text"], *(table[name].fillna("").astype(str) for name in names)]
-        return list(zip(*(map(normalize_text, column) for column in columns), strict=True))
+        words = [
+            column.map(_without_blanks if column.name == "system" else normalize_text)
+            for column in columns
+        ]
+        return list(zip(*words, strict=True))
 
     left, rows = Counter(keys(rated)), []
     for row, key in enumerate(keys(outputs)):
@@ -261,6 +265,10 @@ def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int],
         else:
             rows.append(row)
     return rows, sum(left.values())
+
+
+def _without_blanks(name: str) -> str:
+    return " ".join(name.split())
 
 
 def cross_predict(
@@ -306,7 +314,7 @@ def means_answer(
     if (different := len(np.unique(text_ids(rated["text"])))) < FEWEST_TEXTS:
         message = f"{different} different rated texts are too few for a mean with an interval"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST_TEXTS} or more")
-    make().check(outputs, path)
+    (model := make()).check(outputs, path)
     rows, missing = unrated_rows(rated, outputs)
     unrated, warnings = outputs.iloc[rows].reset_index(drop=True), []
     rated = rated.reset_index(drop=True)
@@ -342,8 +350,9 @@ def means_answer(
         predicted = cross_predict(make, rated, unrated, seed)
         if len(score):
             origin = "by a line to ratings, for their unit is another one, cross-fitted"
-    if holes := int(np.isnan(score).sum()):
-        warnings.append(f"{method} is missing for {holes} of {len(both)} texts: a mean stands in")
+    holes = both[[name for name in model.signed if name.startswith("score_")]].isna().sum()
+    if lacking := [f"{name} (of {number:,} texts)" for name, number in holes.items() if number]:
+        warnings.append(f"missing, so that a mean counts: {', '.join(lacking)}")
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
     table, pairs = mean_tables(rated, unrated, plan)
     warnings += _oddities(table, rated, by)

@@ -22,8 +22,8 @@ from refless.statistics.measure import Measure
 Array = np.ndarray
 
 PAIR_COLUMNS = ["split", "a", "b", *Measure("difference").interval, "p", "p_holm"]
-"""``difference`` is r of ``a``, the greater one, less r of ``b``; p is corrected over all pairs of
-the split."""
+"""``difference`` is r of ``a``, the greater one, less r of ``b``, on the repeats that both have; p
+is corrected over all pairs of the split."""
 
 
 def holm(p: Any) -> Array:
@@ -43,23 +43,26 @@ def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
     tables = []
     for split in comparison.order:
         measure = criterion(split)
-        values = {
-            column_name(*row[1:]): np.nan_to_num(draws[measure])
+        r = {
+            row: draws[measure][0]
             for row, draws in comparison.draws.items()
             if row[0] == split
             and draws["coverage"][0] >= LEAST_COVERAGE
             and np.isfinite(draws[measure][0])
         }
-        # the best first
-        names = sorted(values, key=lambda name: -values[name][0])
-        least = LEAST_P / max(1, len(names) * (len(names) - 1) // 2)
+        best_first = sorted(r, key=lambda row: -r[row])
+        least = LEAST_P / max(1, len(r) * (len(r) - 1) // 2)
         rows = []
-        for a, b in combinations(names, 2):
-            number = min(len(values[a]), len(values[b]))
-            gap = values[a][:number] - values[b][:number]
+        for a, b in combinations(best_first, 2):
+            r_a, r_b = (
+                np.nan_to_num(comparison.draws_beside(row, other)[measure])
+                for row, other in ((a, b), (b, a))
+            )
+            number = min(len(r_a), len(r_b))
+            gap = r_a[:number] - r_b[:number]
             p = difference_p(gap, split, rated, least)
-            cells = interval_columns("difference", gap)
-            rows.append({"split": split, "a": a, "b": b, **cells, "p": p})
+            names = {"a": column_name(*a[1:]), "b": column_name(*b[1:])}
+            rows.append({"split": split, **names, **interval_columns("difference", gap), "p": p})
         table = pd.DataFrame(rows, columns=PAIR_COLUMNS)
         tables.append(table.assign(p_holm=holm(table["p"])))
     return pd.concat(tables, ignore_index=True)

@@ -32,7 +32,7 @@ from refless.evaluation.predict import (
     column_name,
     label,
 )
-from refless.evaluation.read import Rated
+from refless.evaluation.read import Rated, same_unit
 from refless.evaluation.replacement import YARDSTICKS, replacing
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.measure import Measure
@@ -315,21 +315,26 @@ def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
 
 
 def _score_notes(rated: Rated, comparison: Comparison) -> Iterator[str]:
-    """Scores that many texts lack, and those that fall as ratings rise."""
+    """Scores that fall as ratings rise, those of another unit, and those that some texts lack."""
     fold = comparison.splits["texts"][0].fold
     turned: list[str] = []
     holes: list[str] = []
+    mapped: list[str] = []
     for name, score in rated.scores.items():
         draws = comparison.draws.get(("texts", name, ""))
         against = score_direction(score, rated.quality, fold) < 0
         if draws is not None and against and interval(draws["pearson"][1:])[0] > 0:
             turned.append(name)
+        if not same_unit(score, rated.to_user_scale(rated.quality), rated.scale):
+            mapped.append(name)
         if missing := int(np.isnan(score).sum()):
             holes.append(f"{name} (of {missing:,} texts)")
     if turned:
         yield f"{', '.join(turned)}: lower for better texts, so the sign is turned"
+    if mapped and rated.ratings is not None:
+        yield f"{', '.join(mapped)}: of another unit, so that replace.csv has a line to ratings"
     if holes:
-        yield f"missing, so a training mean counts: {', '.join(holes)}"
+        yield f"missing, so that a mean counts: {', '.join(holes)}"
 
 
 def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:

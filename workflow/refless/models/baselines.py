@@ -147,7 +147,9 @@ class RidgeTfidf:
         values = np.asarray(quality, np.float64)
         self._ngrams = self.ngrams or Ngrams(texts)
         counts = self._ngrams.of(texts)
-        self._known = np.unique(counts.indices)  # n-grams that a training example has
+        self._known = np.flatnonzero(
+            np.bincount(counts.indices)
+        )  # n-grams that a training example has
         counts = counts[:, self._known]
         # rows are short: several threads would only wait for each other
         with threadpool_limits(1):

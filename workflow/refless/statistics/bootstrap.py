@@ -8,7 +8,7 @@ block, and more draws keep the first ones.
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class ResamplingUnits:
     primary: Array
     crossed: Array | None = None
 
-    @property
+    @cached_property
     def number(self) -> int:
         """Of units; a text that is resampled in place of its contexts is one."""
         primary = len(np.unique(self.primary[self.primary >= 0]))
