@@ -1,0 +1,52 @@
+"""What docs/findings.md says of BLEU Neighbors without rated texts of the same system."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from refless.kernels import kernel
+from refless.models.neighbor_means import apply_thresholds, means_of_sums
+from refless.statistics import interval
+from tests.data.test_loaders import of_config
+
+Array = np.ndarray
+
+
+def rho(estimates: Array, quality: Array) -> float:
+    estimated = ~np.isnan(estimates)
+    return float(spearmanr(estimates[estimated], quality[estimated]).statistic)
+
+
+def test_rho_of_summaries_without_texts_of_their_system(mirror):
+    texts = of_config(mirror, "huse_summarization").texts
+    quality, names = texts["quality"].to_numpy(float), [*map(set, texts["system"].str.split("+"))]
+    similarity = kernel("bleu.char", texts["text"].tolist(), texts["text"].tolist())
+
+    def estimates(training: Array) -> Array:
+        near = training & (similarity >= 0.08)
+        number = near.sum(axis=1)
+        means = means_of_sums(near @ quality, number).round(12)
+        rows = zip(means, number, training.sum(axis=1), strict=True)
+        return np.array([apply_thresholds(*row, min_neighbors=5, max_share=0.66) for row in rows])
+
+    all_others = estimates(~np.eye(len(texts), dtype=bool))
+    other_systems = estimates(np.array([[a.isdisjoint(b) for b in names] for a in names]))
+
+    def fall(rows: Array) -> float:
+        return rho(all_others[rows], quality[rows]) - rho(other_systems[rows], quality[rows])
+
+    rows = np.arange(len(texts))
+    assert fall(rows) == pytest.approx(0.491, abs=5e-4)
+    assert rho(other_systems, quality) == pytest.approx(-0.166, abs=5e-4)
+    context, generator = pd.factorize(texts["context"])[0], np.random.default_rng(0)
+    of_context = [np.flatnonzero(context == number) for number in range(context.max() + 1)]
+    draws = [
+        fall(
+            np.concatenate(
+                [of_context[k] for k in generator.choice(len(of_context), len(of_context))]
+            )
+        )
+        for _ in range(1000)
+    ]
+    assert interval(np.array(draws)) == pytest.approx((0.348, 0.619), abs=0.02)
