@@ -12,7 +12,7 @@ MODULES = [
     ".".join(("refless", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
         ".__init__"
     )
-    for package in ("kernels", "models", "statistics")
+    for package in ("compute", "kernels", "models", "statistics")
     for path in sorted((PACKAGE / package).rglob("*.py"))
     if ">>> " in path.read_text(encoding="utf-8")
 ]

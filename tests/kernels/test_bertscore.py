@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from refless.errors import KernelError
 from refless.fetch.encoders import REVISIONS, in_package
@@ -241,18 +239,6 @@ def test_blocks_and_threads_do_not_matter(tiny, monkeypatch):
     found["small blocks"] = on_tiny(tiny, x, s)
     for what, matrix in found.items():
         np.testing.assert_allclose(matrix, whole[: len(matrix)], rtol=0, atol=1e-6, err_msg=what)
-
-
-@needs_torch
-@settings(max_examples=8, deadline=None)
-@given(st.lists(st.text("ac t,[]\t\u00e9\ud800\U0001f600", max_size=30), min_size=1, max_size=6))
-def test_symmetry(tiny, texts):
-    texts = [*texts, *[f" {text} " for text in texts]]
-    matrix = on_tiny(tiny, texts, texts)
-    assert np.isfinite(matrix).all()
-    np.testing.assert_allclose(matrix, matrix.T, rtol=1e-5, atol=1e-6)
-    assert all(abs(v - 1) < 1e-5 or v == 0 for v in np.diag(matrix))
-    np.testing.assert_allclose(matrix[: len(texts) // 2], matrix[len(texts) // 2 :], atol=1e-6)
 
 
 @needs_torch

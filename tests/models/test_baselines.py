@@ -6,14 +6,7 @@ from scipy.sparse import random_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 
-from refless.models.baselines import (
-    Line,
-    Lookup,
-    Ngrams,
-    RidgeTfidf,
-    SystemRidge,
-    ridge_path,
-)
+from refless.models.baselines import Line, Lookup, Ngrams, RidgeTfidf, SystemRidge, ridge_path
 from tests.evaluation.made_up import rows
 
 NAN = float("nan")

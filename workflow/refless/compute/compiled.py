@@ -8,6 +8,8 @@ several times longer to compile.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 Loop = TypeVar("Loop", bound=Callable)
 
 
@@ -26,3 +28,16 @@ def compiled(types: Any) -> Callable[[Loop], Loop]:
             return numba.njit(types, nogil=True)(loop)
 
     return compile_it
+
+
+def are_indices(values: Any, shape: tuple[int, ...], first: int, stop: int) -> bool:
+    """Whether these are whole numbers from ``first`` to ``stop - 1`` in an array of this shape: a
+    compiled loop would read or write outside of its arrays.
+
+    >>> are_indices([0, -1], shape=(2,), first=-1, stop=1), are_indices([0.5], (1,), 0, 1)
+    (True, False)
+    """
+    array = np.asarray(values)
+    if array.size == 0 or array.shape != shape:
+        return array.shape == shape
+    return array.dtype.kind in "iu" and bool(first <= array.min() and array.max() < stop)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from refless.compute.compiled import are_indices
 from refless.errors import KernelError
 from refless.kernels._blocks import Index, walk
 from refless.kernels._registry import entry, lacking_package, load, names, signature
@@ -127,7 +128,7 @@ def neighbor_sums(
 
     candidates, index = _checked(candidates), _index(name, training, options)
     quality = _one_a_text("quality", quality, index.size)
-    left_out = _training_rows(exclude, len(candidates), index.size)
+    left_out = None if exclude is None else _places("exclude", exclude, len(candidates), index.size)
     ascending, ranks = np.unique(_taus(taus), return_inverse=True)
     counts = np.zeros((len(candidates), len(ascending)), np.int64)
     sums = np.zeros(counts.shape)
@@ -170,10 +171,7 @@ def group_sums(
     quality, taus = _one_a_text("quality", quality, index.size), _taus(taus)
     if len(taus) == 0 or (np.diff(taus) < 0).any():
         raise KernelError(f"taus are {taus.tolist()}", remedy="give one or more, ascending")
-    ways = [_whole("groups", way, index.size) for way in groups]
-    if any(way.max(initial=-1) >= index.size for way in ways):
-        message = f"groups: a number is not below {index.size}, that of the training texts"
-        raise KernelError(message, remedy="number groups from 0, without gaps")
+    ways = [_places("groups", way, index.size, index.size) for way in groups]
     if not ways:
         raise KernelError("no way of grouping the training texts", remedy="give one or more")
     ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
@@ -219,7 +217,7 @@ def nearest(
     if not isinstance(number, int | np.integer) or number < 1:
         raise KernelError(f"number is {number!r}", remedy="ask for 1, 2, ... training texts")
     candidates, index = _checked(candidates), _index(name, training, options)
-    left_out = _training_rows(exclude, len(candidates), index.size)
+    left_out = None if exclude is None else _places("exclude", exclude, len(candidates), index.size)
     rows = np.full((len(candidates), number), -1, np.int64)
     best = np.full(rows.shape, -np.inf)
 
@@ -271,17 +269,17 @@ def _checked(texts: Sequence[str]) -> list[str]:
     return list(texts)
 
 
-def _numbers(name: str, values: Numbers, dtype: type = np.float64) -> Array:
+def _numbers(name: str, values: Numbers) -> Array:
     """Numbers, writeable, as the compiled code wants them: a table's column is not."""
     try:
-        return np.require(values, dtype, ["C", "W"])
+        return np.require(values, np.float64, ["C", "W"])
     except (TypeError, ValueError) as error:
         raise KernelError(f"{name}: {error}", remedy="give a list of numbers") from error
 
 
-def _one_a_text(name: str, values: Numbers, n: int, dtype: type = np.float64) -> Array:
+def _one_a_text(name: str, values: Numbers, n: int) -> Array:
     """One number for each of n texts."""
-    numbers = _numbers(name, values, dtype)
+    numbers = _numbers(name, values)
     if numbers.shape != (n,):
         raise KernelError(
             f"{name}: {n} texts and numbers of shape {numbers.shape}", remedy="give one for each"
@@ -289,24 +287,12 @@ def _one_a_text(name: str, values: Numbers, n: int, dtype: type = np.float64) ->
     return numbers
 
 
-def _whole(name: str, values: Numbers, n: int) -> Array:
-    """Whole numbers from -1 on, one for each of n texts."""
-    array = np.asarray(values)
-    whole = array.size == 0 or array.dtype.kind in "iu"
-    if not whole or array.min(initial=0) < -1 or array.max(initial=0) > np.iinfo(np.int64).max:
-        raise KernelError(f"{name}: not all are whole numbers from -1", remedy="-1 is for none")
-    return _one_a_text(name, array, n, np.int64)
-
-
-def _training_rows(rows: Numbers | None, candidates: int, training: int) -> Array | None:
-    """The training row of each candidate that is left out, -1 for none."""
-    if rows is None:
-        return None
-    exclude = _whole("exclude", rows, candidates)
-    if exclude.max(initial=-1) >= training:
-        message = f"exclude: {exclude.max()} is no row of {training} training texts"
-        raise KernelError(message, remedy="rows count from 0; -1 is for none")
-    return exclude
+def _places(name: str, values: Numbers, n: int, stop: int) -> Array:
+    """Whole numbers from 0 to ``stop - 1``, or -1 for none, one for each of n texts."""
+    if not are_indices(values, (n,), -1, stop):
+        message = f"{name}: these are not {n} whole numbers from -1 to {stop - 1}"
+        raise KernelError(message, remedy="give one for each text, from 0; -1 is for none")
+    return np.require(values, np.int64, ["C", "W"])
 
 
 def _taus(taus: Numbers) -> Array:

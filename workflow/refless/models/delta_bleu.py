@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.compute.compiled import compiled
+from refless.compute.compiled import are_indices, compiled
 from refless.compute.words import number_words
 from refless.errors import SettingError
 
@@ -127,18 +127,18 @@ class IndexedTexts:
 
     def _checked(self, rows: TextRows) -> TextRows:
         """The rows as the compiled code reads them."""
-        least, sizes = (0, NOBODY, 0), {np.shape(column) for column in rows}
-        columns = [np.asarray(column) for column in rows]
-        whole = all(column.dtype.kind in "iu" or not column.size for column in columns)
-        low = any(a.min(initial=0) < of for a, of in zip(columns, least, strict=True))
-        last = columns[0].max(initial=0)  # without a text, none fits
-        fits = len(sizes) == 1 and columns[0].ndim == 1 and last < len(self._lengths)
-        if not fits or not whole or low:
+        shape, most = (np.size(rows.text),), np.iinfo(np.int64).max
+        fits = (
+            are_indices(rows.text, shape, 0, len(self._lengths))
+            and are_indices(rows.owner, shape, NOBODY, most)
+            and are_indices(rows.item, shape, 0, most)
+        )
+        if not fits:
             raise SettingError(
-                f"rows of the shapes {sorted(sizes)} do not fit {len(self._lengths)} texts",
+                f"rows do not fit {len(self._lengths)} texts, or each other",
                 remedy="give each row a text and an item, from 0, and an owner, from -1",
             )
-        return TextRows(*(np.ascontiguousarray(column, np.int64) for column in columns))
+        return TextRows(*(np.ascontiguousarray(column, np.int64) for column in rows))
 
     def _postings(self, references: TextRows) -> tuple[Array, Array]:
         """Where the n-grams of each reference begin and end, and all of them, item by item in their
@@ -281,10 +281,8 @@ def scores(
         precision = np.where(totals > 0, matches / totals, 0.0)
         precision[np.abs(precision) < ROUNDING] = 0
         if rule == "smooth" and (lost := (totals > 0) & (precision <= 0)).any():
-            part = np.ones(lost.shape[1:])
-            for k in range(len(lost)):
-                part = np.where(lost[k], part / 2, part)
-                precision[k] = np.where(lost[k], np.minimum(part / totals[k], 1), precision[k])
+            part = np.ldexp(1.0, -lost.cumsum(axis=0))
+            precision = np.where(lost, np.minimum(part / totals, 1), precision)
         elif rule == "floor":
             precision = np.maximum(precision, FLOOR)
         orders: Any = len(precision)

@@ -49,7 +49,7 @@ class Estimate:
 
     def with_spread(self, scale: float | Array, lowest: float, highest: float) -> "Estimate":
         """With draws that spread ``scale`` times as far, as by `spread_draws`."""
-        if self.draws is None or np.all(scale == 1):
+        if self.draws is None:
             return self
         draws = spread_draws(self.value, self.draws, scale, lowest, highest)
         return Estimate.of(self.value, draws)

@@ -6,6 +6,7 @@ constant. A weight of k is exactly k copies. Ranks are midranks.
 
 import numpy as np
 
+from refless.compute.compiled import are_indices
 from refless.errors import SettingError
 
 Array = np.ndarray
@@ -94,9 +95,8 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
     from refless.statistics.ranks import add_moments  # its import takes long
 
     column = np.arange(len(x)) if column is None else column
-    fits = x.shape == y.shape == column.shape == (len(x),) and weights.ndim == 2
-    inside = fits and column.min(initial=0) >= 0 and column.max(initial=-1) < weights.shape[1]
-    if not inside or column.dtype.kind not in "iu":
+    fits = x.shape == y.shape == (len(x),) and weights.ndim == 2
+    if not fits or not are_indices(column, x.shape, 0, weights.shape[1]):
         raise SettingError(
             f"{x.shape} and {y.shape} numbers of candidates {column.shape} do not fit weights of"
             f" shape {weights.shape}",
