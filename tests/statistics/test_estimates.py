@@ -30,7 +30,6 @@ from refless.statistics.bootstrap import (
     spread_draws,
     spread_scale,
     t_draws,
-    training_factor,
     unpacked,
 )
 from refless.statistics.correlation import centred, weighted_spearman
@@ -140,8 +139,6 @@ def test_draws_of_few_units_have_students_t():
 
 
 def test_what_learns_varies_with_its_training_examples():
-    """Folds of five: a variance of (1 / 5 + 1 / 4) in place of 1 / 5."""
-    assert training_factor(4 / 5) ** 2 == pytest.approx((1 / 5 + 1 / 4) / (1 / 5))
     draws = np.random.default_rng(0).normal(0.5, 0.05, 5000)
     wide = spread_draws(0.52, draws, 1.5, -1, 1)
     assert np.arctanh(wide).std() == pytest.approx(1.5 * np.arctanh(draws).std())

@@ -27,6 +27,16 @@ STEPS = 5
 class Constant:
     """The mean quality of the training examples, or a value that is given.
 
+    Parameters
+    ----------
+    value : the estimate; None for the mean
+
+    Attributes
+    ----------
+    value_ : the estimate
+
+    Examples
+    --------
     >>> Constant().fit(["a", "b"], [1.0, 2.0]).predict(["c"])
     array([1.5])
     """
@@ -46,6 +56,12 @@ class Line:
     """A least squares line from a number of a text, such as its length, to its quality: the mean
     quality where there is no slope to fit, NaN for a text whose number is NaN.
 
+    Attributes
+    ----------
+    slope_, start_ : of the line
+
+    Examples
+    --------
     >>> Line().fit([10, 20, np.nan], [1.0, 2.0, 5.0]).predict([30, np.nan])
     array([ 3., nan])
     """
@@ -68,6 +84,12 @@ class Lookup:
     """The mean quality of the training examples that are equal, such as texts or systems; NaN where
     there is none.
 
+    Attributes
+    ----------
+    mean_ : pandas Series, the mean of each
+
+    Examples
+    --------
     >>> Lookup().fit(["a", "a", "b"], [1.0, 2.0, 5.0]).predict(["a", "c"])
     array([1.5, nan])
     """
@@ -252,6 +274,8 @@ class SystemRidge(RidgeTfidf):
     of pairs of system and text. A new system has the mean of all. Parameters and attributes are
     those of `RidgeTfidf`.
 
+    Examples
+    --------
     >>> pairs = [("a", "good food"), ("a", "bad food"), ("b", "good"), ("b", "bad")]
     >>> model = SystemRidge().fit(pairs, [5.0, 4.0, 3.0, 2.0])
     >>> model.predict([("a", ""), ("b", ""), ("new", "")]).round(1)
@@ -277,6 +301,8 @@ class RidgeScores:
     """Ridge regression over several scores of a text, standardised; its strength is chosen by
     leave-one-out. NaN for a text that has no score.
 
+    Examples
+    --------
     >>> model = RidgeScores().fit([[1, 2], [2, 1], [3, 4], [4, 3]], [1.0, 2.0, 3.0, 4.0])
     >>> model.predict([[2.5, 2.5], [np.nan, np.nan]]).round(1)
     array([2.5, nan])
