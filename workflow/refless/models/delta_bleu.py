@@ -315,14 +315,14 @@ def smoothed_scores(statistics: Array, max_order: int | None = None) -> Array:
     return scores(statistics + np.array([*from_2, *from_2, 0, 1]), "zero", max_order)
 
 
-def described(total: Array, rule: str = "smooth") -> dict[str, Any]:
-    """What sacreBLEU says of a score, from a sum of statistics: ``score``, 100 ΔBLEU;
-    ``precisions`` in percent, before the rule; brevity penalty ``bp``; words of hypotheses,
+def described(total: Array) -> dict[str, Any]:
+    """What sacreBLEU says of a score, from a sum of statistics: ``score``, 100 ΔBLEU by the rule
+    ``smooth``; ``precisions`` in percent, before it; brevity penalty ``bp``; words of hypotheses,
     ``hyp_len``, and of their closest references, ``ref_len``."""
     matches, totals, length, closest = parts(total)
     precisions = np.divide(matches, totals, out=np.zeros_like(matches), where=totals > 0)
     return {
-        "score": 100 * float(scores(total, rule)),
+        "score": 100 * float(scores(total, "smooth")),
         "precisions": (100 * precisions).tolist(),
         "bp": float(brevity_penalty(length, closest)),
         "hyp_len": int(length),
