@@ -289,17 +289,13 @@ def test_a_layer_that_the_encoder_has_not_is_refused(tiny):
 
 
 @needs_torch
-@pytest.mark.parametrize("damage", ["no config", "no weights", "half the weights", "a layer less"])
+@pytest.mark.parametrize("damage", ["half the weights", "a layer less"])
 def test_damaged_models_are_refused(tiny, tmp_path, damage):
     from safetensors.torch import load_file, save_file
 
     folder = Path(shutil.copytree(tiny, tmp_path / "model"))
     weights = folder / "model.safetensors"
-    if damage == "no config":
-        (folder / "config.json").unlink()
-    elif damage == "no weights":
-        weights.rename(folder / "pytorch_model.bin")
-    elif damage == "half the weights":
+    if damage == "half the weights":
         weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
     else:
         kept = load_file(weights)
