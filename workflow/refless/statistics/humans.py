@@ -19,8 +19,7 @@ Array = np.ndarray
 
 
 class AnnotatorScores(NamedTuple):
-    """Each annotator against the ground truth: the mean over annotators, and the lowest MSE and the
-    highest rho, which may be of different annotators."""
+    """What `human_rows` says."""
 
     average_mse: Estimate
     average_spearman: Estimate
