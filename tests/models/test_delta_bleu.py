@@ -20,7 +20,6 @@ from refless.models.delta_bleu import (
     described,
     of_items,
     scores,
-    smoothed_scores,
 )
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
@@ -123,17 +122,6 @@ def test_a_short_text_that_is_its_reference_has_its_weight(rule):
     bad = of_items(["a b c"], [["a b c", "x"]], [[-0.5, 1]], 4)
     if rule == "signed":
         assert scores(bad, rule, effective_order=True) == pytest.approx(-0.5)
-
-
-def test_precisions_are_shares_whatever_the_weights_are():
-    found = described(of_items(["the cat dog x"], [["the cat dog"]], [[0.2]], 4)[0])
-    assert found["precisions"] == pytest.approx([75, 200 / 3, 50, 0])
-
-
-def test_sentence_bleu_by_hand():
-    # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
-    found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))
-    assert found.tolist() == pytest.approx([math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3), 0])
 
 
 @settings(max_examples=60, deadline=None)

@@ -186,7 +186,13 @@ def chosen_penalty(
 ) -> float:
     """The penalty of ridge regression with the least squared error on `FOLDS` of the training
     examples, of whole groups (None: of single examples), from `MANY` examples on on one of them;
-    the strongest where there are fewer than two groups."""
+    the strongest where there are fewer than two groups.
+
+    >>> from scipy.sparse import csr_array
+    >>> x = np.arange(30.0)
+    >>> chosen_penalty(csr_array(x[:, None]), 2 * x, groups=None, penalties=[0.1, 1e3, 1e6])
+    0.1
+    """
     from sklearn.model_selection import GroupKFold
 
     labels = range(len(quality)) if groups is None else groups

@@ -155,7 +155,11 @@ class IndexedTexts:
 
 def tokenize(text: str, tokens: str = "words") -> str:
     """The tokens of a text with blanks between them: ``words`` are lower case with marks apart,
-    ``blanks`` what stands between blanks."""
+    ``blanks`` what stands between blanks.
+
+    >>> tokenize("It's good.")
+    "it ' s good ."
+    """
     return text if tokens == "blanks" else " ".join(re.findall(r"\w+|[^\w\s]", text.lower()))
 
 
@@ -269,6 +273,10 @@ def scores(
     =======  ====================================================================================
 
     Raises SettingError: unknown rule.
+
+    >>> each = of_items(["a cat sat", "no"], [["a cat"], ["no"]], [[1.0], [0.5]], max_order=2)
+    >>> scores(each, effective_order=True).round(2)
+    array([0.58, 1.  ])
     """
     if rule not in RULES:
         raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
@@ -298,7 +306,11 @@ def scores(
 
 
 def brevity_penalty(length: Array, closest: Array) -> Array:
-    """``min(1, exp(1 - closest / length))``; 0 for hypotheses without a word."""
+    """``min(1, exp(1 - closest / length))``; 0 for hypotheses without a word.
+
+    >>> brevity_penalty(np.array([4, 4, 0]), np.array([3, 8, 1])).round(2)
+    array([1.  , 0.37, 0.  ])
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         penalty = np.exp(np.minimum(0.0, 1 - closest / length))
     return np.where(length > 0, penalty, 0.0)
@@ -310,6 +322,10 @@ def smoothed_scores(statistics: Array, max_order: int | None = None) -> Array:
     1 is added to matches and n-grams of the orders from 2 on (Lin & Och 2004), and to the length
     of the reference, so that short sentences do not gain (Nakov et al. 2012, sections 3 and 4).
     A sentence that shares no word with any reference scores 0.
+
+    >>> each = of_items(["a cat x", "no"], [["a cat sat down"], ["yes"]], [[1], [1]], max_order=2)
+    >>> smoothed_scores(each).round(4)  # 2 / 3 and (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
+    array([0.3423, 0.    ])
     """
     from_2 = [0.0] + [1.0] * (statistics.shape[-1] // 2 - 2)
     return scores(statistics + np.array([*from_2, *from_2, 0, 1]), "zero", max_order)
@@ -318,7 +334,11 @@ def smoothed_scores(statistics: Array, max_order: int | None = None) -> Array:
 def described(total: Array) -> dict[str, Any]:
     """What sacreBLEU says of a score, from a sum of statistics: ``score``, 100 ΔBLEU by the rule
     ``smooth``; ``precisions`` in percent, before it; brevity penalty ``bp``; words of hypotheses,
-    ``hyp_len``, and of their closest references, ``ref_len``."""
+    ``hyp_len``, and of their closest references, ``ref_len``.
+
+    >>> described(of_items(["a cat x y"], [["a cat"]], [[0.5]], max_order=1)[0])["precisions"]
+    [50.0]
+    """
     matches, totals, length, closest = parts(total)
     precisions = np.divide(matches, totals, out=np.zeros_like(matches), where=totals > 0)
     return {
@@ -370,7 +390,11 @@ def of_items(
     hypotheses: Sequence[str], references: Lists, weights: Weights, max_order: int
 ) -> Array:
     """Statistics of each hypothesis (hypotheses, 2 N + 2), see `parts`; parameters and errors as of
-    `corpus_delta_bleu`."""
+    `corpus_delta_bleu`.
+
+    >>> of_items(["a cat"], [["a cat sat"]], [[0.5]], max_order=2)
+    array([[1. , 0.5, 1. , 0.5, 2. , 3. ]])
+    """
     n = len(hypotheses)
     if n == 0 or not n == len(references) == len(weights):
         raise SettingError(

@@ -38,7 +38,11 @@ class CoveredErrors(NamedTuple):
 
 
 def annotator_weights(number: int, draws: int, seed: int) -> Array:
-    """How often each draw has each annotator, shape (annotators, draws)."""
+    """How often each draw has each annotator, shape (annotators, draws).
+
+    >>> annotator_weights(3, draws=4, seed=0).sum(axis=0)
+    array([3, 3, 3, 3])
+    """
     generator, equal = np.random.default_rng([seed, 2]), np.full(number, 1 / number)
     return np.asarray(generator.multinomial(number, equal, draws).T)
 

@@ -24,8 +24,6 @@ class Measure:
 
     >>> Measure("mse").columns
     ['mse', 'mse_low', 'mse_high', 'paper_mse']
-    >>> Measure("mse").cells(Estimate(0.5, 0.4, 0.6))
-    {'mse': 0.5, 'mse_low': 0.4, 'mse_high': 0.6}
     """
 
     def __init__(self, name: str) -> None:
@@ -48,12 +46,20 @@ class Measure:
 
 
 def measure_columns(*names: str) -> list[str]:
-    """The columns of several measures."""
+    """The columns of several measures.
+
+    >>> measure_columns("mse", "coverage")[2:5]
+    ['mse_high', 'paper_mse', 'coverage']
+    """
     return [column for name in names for column in Measure(name).columns]
 
 
 def measure_cells(**estimates: Estimate) -> dict[str, Any]:
-    """The cells of several estimates, by the names of their measures."""
+    """The cells of several estimates, by the names of their measures.
+
+    >>> measure_cells(mse=Estimate(0.5, 0.4, 0.6))
+    {'mse': 0.5, 'mse_low': 0.4, 'mse_high': 0.6}
+    """
     cells: dict[str, Any] = {}
     for name, estimate in estimates.items():
         cells |= Measure(name).cells(estimate)
@@ -61,5 +67,9 @@ def measure_cells(**estimates: Estimate) -> dict[str, Any]:
 
 
 def published_measures(columns: Iterable[str]) -> list[Measure]:
-    """The measures that have a column of published values, in order."""
+    """The measures that have a column of published values, in order.
+
+    >>> [measure.name for measure in published_measures(["mse", "n", "paper_mse"])]
+    ['mse']
+    """
     return [Measure(c.removeprefix(PUBLISHED)) for c in columns if c.startswith(PUBLISHED)]
