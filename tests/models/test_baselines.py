@@ -91,5 +91,5 @@ def test_groups_stay_together_while_alpha_is_chosen():
 @pytest.mark.parametrize("texts", [["same", "same"], ["alone"]])
 def test_ridge_without_anything_to_learn_is_the_mean(texts):
     quality = [0.2, 0.6][: len(texts)]
-    found = RidgeTfidf().fit(texts, quality).predict(["same", "new"])
-    np.testing.assert_allclose(found, np.mean(quality))
+    estimates = RidgeTfidf().fit(texts, quality).predict(["same", "new"])
+    np.testing.assert_allclose(estimates, np.mean(quality))

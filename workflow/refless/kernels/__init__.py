@@ -128,7 +128,9 @@ def neighbor_sums(
 
     candidates, index = _checked(candidates), _index(name, training, options)
     quality = _one_a_text("quality", quality, index.size)
-    left_out = None if exclude is None else _places("exclude", exclude, len(candidates), index.size)
+    left_out = (
+        None if exclude is None else _indices("exclude", exclude, len(candidates), index.size)
+    )
     ascending, ranks = np.unique(_taus(taus), return_inverse=True)
     counts = np.zeros((len(candidates), len(ascending)), np.int64)
     sums = np.zeros(counts.shape)
@@ -171,7 +173,7 @@ def group_sums(
     quality, taus = _one_a_text("quality", quality, index.size), _taus(taus)
     if len(taus) == 0 or (np.diff(taus) < 0).any():
         raise KernelError(f"taus are {taus.tolist()}", remedy="give one or more, ascending")
-    ways = [_places("groups", way, index.size, index.size) for way in groups]
+    ways = [_indices("groups", way, index.size, index.size) for way in groups]
     if not ways:
         raise KernelError("no way of grouping the training texts", remedy="give one or more")
     ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
@@ -217,7 +219,9 @@ def nearest(
     if not isinstance(number, int | np.integer) or number < 1:
         raise KernelError(f"number is {number!r}", remedy="ask for 1, 2, ... training texts")
     candidates, index = _checked(candidates), _index(name, training, options)
-    left_out = None if exclude is None else _places("exclude", exclude, len(candidates), index.size)
+    left_out = (
+        None if exclude is None else _indices("exclude", exclude, len(candidates), index.size)
+    )
     rows = np.full((len(candidates), number), -1, np.int64)
     best = np.full(rows.shape, -np.inf)
 
@@ -287,7 +291,7 @@ def _one_a_text(name: str, values: Numbers, n: int) -> Array:
     return numbers
 
 
-def _places(name: str, values: Numbers, n: int, stop: int) -> Array:
+def _indices(name: str, values: Numbers, n: int, stop: int) -> Array:
     """Whole numbers from 0 to ``stop - 1``, or -1 for none, one for each of n texts."""
     if not are_indices(values, (n,), -1, stop):
         message = f"{name}: these are not {n} whole numbers from -1 to {stop - 1}"
