@@ -272,9 +272,9 @@ def pairs(scores: int, r: float) -> Callable[[int], dict[str, Any]]:
     return replication
 
 
-def replacement(icc: float) -> Callable[[int], dict[str, Any]]:
+def replacement(icc: float, whole: bool = False) -> Callable[[int], dict[str, Any]]:
     """Of a seed, whether methods that are about constant may replace one of five raters, whose
-    ratings have nothing to do with what a text says."""
+    ratings have nothing to do with what a text says; ``whole`` ones are 1 to 5, most of them 5."""
 
     def replication(seed: int) -> dict[str, Any]:
         generator = np.random.default_rng(seed)
@@ -282,8 +282,12 @@ def replacement(icc: float) -> Callable[[int], dict[str, Any]]:
         n = len(texts.texts)
         ratings = icc**0.5 * generator.normal(size=(n, 1))
         ratings = ratings + (1 - icc) ** 0.5 * generator.normal(size=(n, 5))
+        flat = ratings.mean() + 0.01 * generator.normal(size=n)
+        if whole:
+            ratings = np.clip(np.round(5 + ratings), 1, 5)
+            flat = 5.0 - (generator.random(n) < 0.03)
         quality = ratings.mean(axis=1)
-        rated = texts.rated(quality, flat=quality.mean() + 0.01 * generator.normal(size=n))
+        rated = texts.rated(quality, flat=flat)
         single = [(text, rater, ratings[text, rater]) for text in range(n) for rater in range(5)]
         rated = replace(
             rated,
@@ -361,6 +365,8 @@ def cases() -> Iterator[tuple[str, Case]]:
         yield name, Case(pairs(scores, r), 200, "shown", 0.05)
     for icc in (0.2, 0.4, 0.6):
         yield f"may replace: constant, ICC {icc}", Case(replacement(icc), 100, "shown", 0.05)
+        name = f"may replace: constant, whole numbers, ICC {icc}"
+        yield name, Case(replacement(icc, whole=True), 100, "shown", 0.05)
     for ratings, outputs, bound in (
         (50, 1, 0.935),
         (100, 1, 0.935),

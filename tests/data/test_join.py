@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from refless.data.user_ratings import read_ratings
+from refless.data.user_ratings import read_ratings, read_texts
 from refless.errors import FormatError
 
 RATED = pd.DataFrame({"text": ["a", "b", "c"], "quality": [1, 2, 3], "n": [7, 8, 9]})
@@ -30,7 +30,7 @@ def test_scores_are_joined_by_a_column(tmp_path, ending):
     [
         ("n,score_x\n7,1\n7,2\n", "more than once"),
         ("m,score_x\n7,1\n", "no column 'n'"),
-        ("n,score_x\n1,1\n", "no row has a n"),
+        ("n,score_x\n1,1\n", "no row has the n"),
     ],
 )
 def test_a_bad_join_is_refused(tmp_path, table, words):
@@ -38,6 +38,17 @@ def test_a_bad_join_is_refused(tmp_path, table, words):
     path.write_text(table)
     with pytest.raises(FormatError, match=words):
         read_ratings([RATED], join=(path, "n"))
+
+
+def test_rows_are_joined_by_two_columns_and_outputs_too(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("n,system,score_x\n7,b,0.1\n7,a,0.7\n8,a,0.8\n")
+    table = pd.DataFrame({"text": ["a", "b"], "quality": [1, 2], "n": [7, 7], "system": ["a", "b"]})
+    join = (path, ["n", "system"])
+    assert read_ratings([table], join=join).texts["score_x"].tolist() == [0.7, 0.1]
+    outputs = table.drop(columns="quality")
+    assert read_texts(outputs, ["score_*"], join=join).columns["score_x"] == [0.7, 0.1]
+    assert "score_x" not in read_texts(table[["text"]], ["score_*"], join=join).columns
 
 
 def test_a_table_stays_a_table(tmp_path):

@@ -12,8 +12,8 @@ from refless.evaluation.evaluate import Comparison, compare
 from refless.evaluation.pairs import holm, pair_table, ranks
 from refless.evaluation.predict import ComparisonSettings
 from refless.evaluation.read import Rated, same_unit
-from refless.evaluation.replacement import rater_test, replacement_table
-from refless.evaluation.report import command, replacement_line, scores_line, warnings
+from refless.evaluation.replacement import rater_test, replacement_table, replacing
+from refless.evaluation.report import command, replacement_line, scores_line, verdict, warnings
 from refless.evaluation.systems import (
     PERMUTATIONS,
     SEED,
@@ -241,8 +241,44 @@ def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
     assert "2 of the raters have 30 texts" in replacement_line(table, reason)
 
 
+def test_a_constant_that_ties_with_whole_numbers_is_a_yardstick(rated):
+    """Where most ratings are 5, who says 5 is as close as a rater, but not the mean."""
+    generator, n = np.random.default_rng(0), len(rated)
+    single = pd.DataFrame(
+        {
+            "text": text,
+            "rater": f"r{rater}",
+            "quality": generator.choice([5, 4, 1], p=[0.8, 0.1, 0.1]),
+        }
+        for text in range(n)
+        for rater in range(3)
+    )
+    quality = single.groupby("text")["quality"].mean().to_numpy()
+    fives = np.where(quality < 3, 4.0, 5.0)
+    raters = replace(
+        rated,
+        ratings=single,
+        quality=(quality - 1) / 4,
+        scale=(1.0, 5.0),
+        scores={"score_5": fives},
+    )
+    table, reason = replacement_table(raters, compare(raters, SETTINGS), epsilon=0.2)
+    assert table.set_index("method").loc[["score_5", "constant"], "passes"].all()
+    assert not replacing(table).any()
+    assert "score_5" not in replacement_line(table, reason)
+
+
+def test_a_difference_that_is_printed_as_nothing_is_not_shown(judged, comparison):
+    for difference in (0.004, 0.005):
+        table = comparison.table.assign(p=1e-9, difference=difference)
+        shown = verdict(replace(comparison, table=table), "texts")["shown"]
+        assert shown == (difference == 0.005)
+    tiny = replace(comparison, table=comparison.table.assign(p=1e-9, difference=0.004))
+    assert "rate more" in command(tiny, ["rated.tsv"])
+
+
 def test_the_next_command_is_one_that_there_is(judged, comparison):
-    """Where the best method rates no new texts, the best one that does."""
+    """Where the best method rates no new texts, the best one that does and is shown."""
     best = comparison.table["method"].isin(["score_good", "score_same", "combined"])
     table = comparison.table.assign(
         method=comparison.table["method"].mask(best, "delta_bleu"), p=1e-9, difference=0.5
@@ -250,6 +286,10 @@ def test_the_next_command_is_one_that_there_is(judged, comparison):
     line = command(replace(comparison, table=table), ["rated.tsv"])
     assert "by ridge, the best that rates new texts" in line or "by score_" in line
     assert ": refless score --ratings rated.tsv --method " in line
+    behind = table.assign(
+        difference=table["difference"].mask(table["method"] != "delta_bleu", -0.1)
+    )
+    assert "--method" not in command(replace(comparison, table=behind), ["rated.tsv"])
 
 
 def test_a_score_is_taken_as_it_is_only_if_it_rises_with_the_ratings():

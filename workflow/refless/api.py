@@ -59,8 +59,7 @@ def compare(
     draws, seed, repeats : of the bootstrap, of what is random, of the folds at most
     networks : also train RNN-QE, which takes minutes and torch
     step : told how many methods are done, of how many, and which is next
-    reading : ``columns``, ``format``, ``repeated``, ``center`` as of `read_ratings`, ``join`` of
-        `refless.data.join`
+    reading : ``columns``, ``format``, ``repeated``, ``center``, ``join`` as of `read_ratings`
 
     ``table`` has a row a method, kernel and split; ``pairs`` each two methods of a split.
     Raises FormatError: the ratings are not as they must be. Raises KernelError: a kernel cannot be
@@ -143,8 +142,8 @@ def score(
         user_ratings = read_rated(ratings, need=["quality", *needed], **reading)
         training = rated_texts(user_ratings)
     if outputs is not None:
-        columns = reading.get("columns")
-        file = read_texts(outputs, ["quality", *scores], needed, outputs_format, columns)
+        columns, join = reading.get("columns"), reading.get("join")
+        file = read_texts(outputs, ["quality", *scores], needed, outputs_format, columns, join)
     elif user_ratings is None or not leave_one_out or len(user_ratings.files) != 1:
         raise SettingError("no outputs", remedy="give outputs, or one table with leave_one_out")
     else:
@@ -217,8 +216,8 @@ def estimate(
     file = None
     if outputs is not None:
         names = [name for name in GROUPS if name in user_ratings.texts]
-        columns = reading.get("columns")
-        file = read_texts(outputs, [*names, *scores], needed, outputs_format, columns)
+        columns, join = reading.get("columns"), reading.get("join")
+        file = read_texts(outputs, [*names, *scores], needed, outputs_format, columns, join)
         if lost := [name for name in names if name not in file.columns]:
             message = f"has no column {lost[0]}, which the ratings have"
             raise FormatError(message, path=file.path, remedy="add it, or name it by --column")

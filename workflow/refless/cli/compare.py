@@ -78,7 +78,9 @@ def _reading_options(arguments: Namespace) -> list[str]:
     for pair in arguments.column:
         words += ["--column", "=".join(pair)]
     if arguments.join:
-        words += ["--join", arguments.join, "--on", arguments.on]
+        words += ["--join", arguments.join]
+        for name in arguments.on:
+            words += ["--on", name]
     if arguments.ratings_format:
         words += ["--ratings-format", arguments.ratings_format]
     if arguments.repeated_ratings != "refuse":

@@ -55,9 +55,10 @@ def add_reading(command: Group, *, center: bool = True, scale: str = "") -> None
     add = command.add_argument
     add("--ratings-format", help=f"Their format. {ENDING}", choices=FORMATS[:-1], default="")
     add_column(command)
-    about = "More columns of the ratings, such as scores: a file with the column of --on."
+    about = "More columns of ratings and outputs, such as scores: a file with the column of --on."
     add("--join", help=about, metavar="FILE")
-    add("--on", help="The column that says which rows of --join belong to a rating.")
+    about = "The column that says which rows of --join belong to a row. Repeatable."
+    add("--on", help=about, metavar="COLUMN", action="append", default=[])
     about = "What becomes of a rater's several ratings of a text. (Default: they are refused.)"
     add("--repeated-ratings", help=about, choices=["mean"], default="refuse")
     if center:

@@ -1,35 +1,47 @@
 """More columns of a user's rows, from another file. Stage: ratings."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 from refless.data.rows import File, check
 from refless.errors import FormatError
 
+Join = tuple[str | Path, str | Sequence[str]]
+"""A file with more columns, and the columns, or one, that say which rows belong together."""
 
-def join(file: File, more: File, key: str) -> None:
-    """Add the columns of another file to rows that have the same value in the column ``key``; those
-    that are there already stay. Raises FormatError: a file has no such column, the other has a
-    value twice, or no row of it belongs to one of these."""
-    for each in (file, more):
+
+def keys_of(join: Join | None) -> list[str]:
+    """The columns that say which rows belong together."""
+    if join is None:
+        return []
+    return [join[1]] if isinstance(join[1], str) else list(join[1])
+
+
+def join_columns(file: File, more: File, keys: Sequence[str]) -> None:
+    """Add the columns of another file to rows that have the same values in the columns ``keys``;
+    those that are there already stay. Raises FormatError: a file has no such column, the other has
+    values twice, or no row of it belongs to one of these."""
+    for each, key in product((file, more), keys):
         if each.names.count(key) != 1:
             headers = ", ".join(each.names)
             message = f"has no column {key!r}, or two; the columns are: {headers}"
             raise FormatError(message, path=each.path, remedy="name another one by --on")
     names = [name for name in more.names if name not in file.names]
-    added: dict[str, Mapping[str, Any]] = {}
+    added: dict[tuple[str, ...], Mapping[str, Any]] = {}
     for line, row in zip(more.lines, map(_named(more), more.rows), strict=True):
-        value = _text(row.get(key))
-        if value in added:
-            more.fault(line, key, "are there more than once", value)
-        added[value] = row
+        values = _values(row, keys)
+        if values in added:
+            more.fault(line, ", ".join(keys), "are there more than once", ", ".join(values))
+        added[values] = row
     check([more])
     rows = list(map(_named(file), file.rows))
-    if not any(_text(row.get(key)) in added for row in rows):
-        message = f"no row has a {key} that {file.path} has"
-        raise FormatError(message, path=more.path, remedy="compare the two columns")
-    parts = [_part(added.get(_text(row.get(key)), {}), names) for row in rows]
+    if not any(_values(row, keys) in added for row in rows):
+        message = f"no row has the {', '.join(keys)} of a row of {file.path}"
+        raise FormatError(message, path=more.path, remedy="compare these columns")
+    parts = [_part(added.get(_values(row, keys), {}), names) for row in rows]
     file.rows = [
         row | part if isinstance(row, dict) else [*row, *map(_field, part.values())]
         for row, part in zip(file.rows, parts, strict=True)
@@ -39,6 +51,10 @@ def join(file: File, more: File, key: str) -> None:
 
 def _named(file: File) -> Any:
     return lambda row: row if isinstance(row, dict) else dict(zip(file.names, row, strict=True))
+
+
+def _values(row: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_text(row.get(key)) for key in keys)
 
 
 def _part(row: Mapping[str, Any], names: list[str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.data.join import join as join_columns
+from refless.data.join import Join, join_columns, keys_of
 from refless.data.rows import File, check, files_of, read_file, shorten
 from refless.data.text_ids import label_ids, normalize_text
 from refless.errors import FormatError
@@ -166,10 +166,13 @@ def read_texts(
     need: Sequence[str] = (),
     format: str = "",
     columns: Mapping[str, str] | None = None,
+    join: Join | None = None,
 ) -> File:
-    """Texts to rate, a row each, as of `_read_columns`; but what ``columns`` names may be missing.
-    FormatError says what is wrong with the file."""
+    """Texts to rate, a row each, as of `_read_columns`; but what ``columns`` names, and what
+    ``join`` goes by, may be missing. FormatError says what is wrong with the file."""
     file = read_file(path, format)
+    if join and {*keys_of(join)} <= {*file.names}:
+        join_columns(file, read_file(join[0]), keys_of(join))
     names = list(map(str.strip, file.names))
     present = {name: header for name, header in (columns or {}).items() if header in names}
     _read_columns(file, read, need, present)
@@ -210,7 +213,7 @@ def read_ratings(
     center: bool = False,
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
-    join: tuple[str | Path, str] | None = None,
+    join: Join | None = None,
 ) -> UserRatings:
     """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
     one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
@@ -220,17 +223,18 @@ def read_ratings(
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
     center : take each rater's mean off, and put the overall mean back
     rated : the column with ratings
-    join : a file with more columns, and the column that says which rows belong together
+    join : as of `refless.data.join`
     Raises FormatError: with a line for each column and fault.
     """
     files = []
     for path in files_of(paths):
         files.append(file := read_file(path, format))
+        headers, keys = file.names, keys_of(join)
         if join:
-            join_columns(file, read_file(join[0]), join[1])
+            join_columns(file, read_file(join[0]), keys)
         _read_columns(file, (*_RATED_COLUMNS, rated), need, columns or {})
-        used = {*file.columns, *(columns or {}).values()}
-        if unread := [name for name in file.names if not {name, name.casefold()} & used]:
+        used = {*file.columns, *(columns or {}).values(), *keys}
+        if unread := [name for name in headers if not {name, name.casefold()} & used]:
             _log.warning("%s: columns that are not read: %s", file.path, ", ".join(unread))
     rows = _concatenate(files, rated)
     if center and not rows.raters:

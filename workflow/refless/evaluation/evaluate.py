@@ -44,6 +44,8 @@ Splits = Mapping[str, Sequence[CvSplit]]
 LEVEL = 0.05
 """Of significance, after the correction."""
 LEAST_COVERAGE = 0.5  # with which a method can be the best
+LEAST_LEAD = 0.005
+"""Difference of r, which is 0 as it is printed, below which nothing is ahead of another."""
 LEAST_P = 1e-4
 """Tails are not believed further out."""
 MEANS = ("mse", "mse_of_mean", "coverage", "pearson_covered", "pearson_of_systems")

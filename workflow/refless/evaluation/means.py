@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 from scipy.stats import chi2_contingency
 
+from refless.data.rows import shorten
 from refless.data.text_ids import label_ids, normalize_text, text_ids
 from refless.errors import FormatError
 from refless.evaluation.answer import Answer
@@ -122,7 +123,7 @@ def powered_mean(
     if len(np.unique(cluster)) == len(cluster):
         spread = np.append(predicted, unrated).var(ddof=1) * (1 / n + 1 / others)
     weight = float(np.clip(-(alone @ moved) / spread, 0, 1)) if spread > 0 else 0.0
-    if freedom < 2:
+    if freedom < 2 or weight < 1e-9:  # rounding is no weight
         weight = 0.0
     value = quality.mean() + weight * (unrated.mean() - predicted.mean())
     return Mean(float(value), alone + weight * moved, freedom - (weight > 0), weight)
@@ -382,7 +383,7 @@ def _oddities(table: pd.DataFrame, rated: pd.DataFrame, by: str) -> Iterator[str
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+    return ", ".join(map(shorten, names[:5])) + ", ..." * (len(names) > 5)
 
 
 NAMED = 8

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr
-from scipy.stats import false_discovery_control
+from scipy.stats import false_discovery_control, mode
 
 from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison
 from refless.evaluation.predict import TRIVIAL, column_name
@@ -91,6 +91,13 @@ def _distance(answer: Array, others: Array, scoring: str) -> Array:
     return np.asarray(np.round(np.nanmean(away, axis=1), 12))  # equal ones tie
 
 
+def _nearest(answers: Array, ratings: Array) -> Array:
+    """The nearest rating that there is to each answer, (n,), NaN where it is; the lower of two."""
+    ascending = np.unique(ratings[~np.isnan(ratings)])
+    between = (ascending[1:] + ascending[:-1]) / 2
+    return np.where(np.isnan(answers), np.nan, ascending[np.searchsorted(between, answers)])
+
+
 def _lower_p(values: Array, bound: float) -> float:
     """One-sided p of Student's t test that the mean is below a bound."""
     error = values.std(ddof=1) / np.sqrt(len(values))
@@ -102,12 +109,13 @@ def replacement_table(
     rated: Rated, comparison: Comparison, epsilon: float = EPSILON
 ) -> tuple[pd.DataFrame, str]:
     """`REPLACE_COLUMNS` of `YARDSTICKS` and every method that covers half of the texts, with its
-    first estimates of new texts; a score that is in the unit of the ratings is taken as it is. And
-    why it is empty."""
+    first estimates of new texts; a score that is in the unit of the ratings is taken as it is. Each
+    answer counts as the nearest rating that anybody gave, so that it ties as raters do; the
+    constant is the mean, the median or the mode, whichever does best. And why it is empty."""
     if rated.ratings is None:
         return pd.DataFrame(columns=REPLACE_COLUMNS), "the ratings have no column rater"
-    single = rated.ratings.pivot_table(index="text", columns="rater", values="quality")
-    ratings = single.reindex(range(len(rated))).to_numpy()
+    by_rater = rated.ratings.pivot_table(index="text", columns="rater", values="quality")
+    ratings = by_rater.reindex(range(len(rated))).to_numpy()
     enough = rater_test(ratings, rated.to_user_scale(rated.quality)).raters
     if enough < FEWEST_RATERS:
         number = "no rater has" if enough == 0 else f"{enough} of the raters have"
@@ -124,7 +132,15 @@ def replacement_table(
         score = rated.scores.get(method)
         if score is not None and same_unit(score, rated.to_user_scale(rated.quality), rated.scale):
             candidate = score
-        tests[method, kernel] = rater_test(ratings, candidate, epsilon)
+        answers = [_nearest(candidate, ratings)]
+        if method == "constant":
+            single = ratings[~np.isnan(ratings)]
+            for value in (np.quantile(single, 0.5, method="lower"), mode(single).mode):
+                answers.append(np.full(len(rated), value))
+        tests[method, kernel] = max(
+            (rater_test(ratings, answer, epsilon) for answer in answers),
+            key=lambda test: (test.winning_rate, test.advantage),
+        )
     rows: list[dict[str, Any]] = []
     for (method, kernel), test in tests.items():
         gaps = [tests[name, ""].closeness - test.closeness for name in YARDSTICKS]

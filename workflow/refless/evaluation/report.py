@@ -16,6 +16,7 @@ from refless.evaluation import TABLES
 from refless.evaluation.answer import Answer
 from refless.evaluation.evaluate import (
     LEAST_COVERAGE,
+    LEAST_LEAD,
     LEVEL,
     Comparison,
     criterion,
@@ -109,20 +110,22 @@ class ComparisonAnswer(Answer):
 
 
 def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
-    """The row of the method with the greatest correlation (`criterion`), of those that are not
-    trivial and cover half of the texts; with how many ``methods`` it is the best of, p
-    ``corrected`` for them, and whether it is ``shown`` to be ahead of the best trivial one; empty
-    where there is none."""
+    """The first of `verdicts`, or nothing."""
+    rows = verdicts(comparison, split)
+    return {} if rows.empty else rows.iloc[0].to_dict()
+
+
+def verdicts(comparison: Comparison, split: str) -> pd.DataFrame:
+    """The rows of the methods that are not trivial and cover half of the texts, the greatest
+    correlation (`criterion`) first; with the number of these ``methods``, p ``corrected`` for it,
+    and whether a method is ``shown`` to be ahead of the best trivial one."""
     table, measure = comparison.table, criterion(split)
     rows = table[table["split"] == split].dropna(subset=measure)
-    tried = rows[~rows["method"].isin(TRIVIAL) & (rows["coverage"] >= LEAST_COVERAGE)]
-    if tried.empty:
-        return {}
-    best = tried.nlargest(1, measure).iloc[0].to_dict()
-    corrected = min(1.0, best["p"] * len(tried))
-    above = best["difference"] > 0 and best[Measure(measure).low] > 0
-    decided = {"methods": len(tried), "corrected": corrected}
-    return {**best, **decided, "shown": bool(corrected < LEVEL and above)}
+    rows = rows[~rows["method"].isin(TRIVIAL) & (rows["coverage"] >= LEAST_COVERAGE)]
+    corrected = (rows["p"] * len(rows)).clip(upper=1)
+    ahead = (rows["difference"] >= LEAST_LEAD) & (rows[Measure(measure).low] > 0)
+    rows = rows.assign(methods=len(rows), corrected=corrected, shown=(corrected < LEVEL) & ahead)
+    return rows.sort_values(measure, ascending=False, kind="stable")
 
 
 def answer(
@@ -171,6 +174,8 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
     if reason:
         return f"{start}not tested, for {reason}"
     tested = table.assign(name=list(map(label, table["method"], table["kernel"])))
+    learned = ~tested["method"].str.startswith("score_")  # scores are what is asked about
+    tested = tested.loc[learned.sort_values(kind="stable").index]
     wins = tested["wins"].astype(str) + " of " + tested["raters"].astype(str)
     few = tested["texts"] < tested["texts"].max()
     wins = wins.where(~few, wins + ", of " + tested["texts"].astype(str) + " texts")
@@ -178,7 +183,8 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
     constant = tested[tested["passes"].astype(bool) & yardstick]
     if len(constant):
         first = constant.iloc[0]
-        return f"{start}not decided, so would {first['name']} ({wins[constant.index[0]]} raters)"
+        name = "a constant" if first["method"] == "constant" else first["name"]
+        return f"{start}not decided, so would {name} ({wins[constant.index[0]]} raters)"
     parts = []
     for may, before in ((True, ""), (False, "not ")):
         rows = tested[(replacing(tested) == may) & ~yardstick].head(NAMED // 2)
@@ -255,6 +261,8 @@ def _verdict_line(comparison: Comparison, split: str) -> str:
         return f"{sentence}: shown {texts}."
     close = best["corrected"] >= LEVEL or best[Measure(measure).low] > 0
     why = "" if close else ", for r may be 0"
+    if 0 < best["difference"] < LEAST_LEAD:
+        why = f", for the difference is below {LEAST_LEAD:g}"
     return f"{sentence}: not shown{why} {texts}."
 
 
@@ -269,21 +277,22 @@ def _interval(value: float, low: float, high: float) -> str:
 
 def command(comparison: Comparison, options: Sequence[str]) -> str:
     """The next command, ready to copy; ``options`` are the files, and how they are read."""
-    verdicts = {name: verdict(comparison, name) for name in comparison.order}
-    decided = [name for name, best in verdicts.items() if best.get("shown")]
+    best_of = {name: verdict(comparison, name) for name in comparison.order}
+    decided = [name for name, best in best_of.items() if best.get("shown")]
     if not decided:
         return "next: rate more texts, and compare again"
-    split, best = decided[0], verdicts[decided[0]]
+    split, best = decided[0], best_of[decided[0]]
     first = "next" if split == comparison.order[0] else f"next, shown for new {split}"
     if best["method"] == NETWORKS:
         return f"{first}: refless train-qe --ratings {shlex.join(options)} --out mine.npz"
     if not _scores_texts(best["method"], best["kernel"]):
-        rows = comparison.table[comparison.table["split"] == split].dropna(subset=criterion(split))
+        rows = verdicts(comparison, split)
         usable = np.array([*map(_scores_texts, rows["method"], rows["kernel"])], bool)
-        rows = rows[usable & (rows["coverage"] >= LEAST_COVERAGE)]
+        rows = rows[usable & rows["shown"]]
         if rows.empty:
-            return f"{first}: no command rates new texts by {label(best['method'])}"
-        best = rows.nlargest(1, criterion(split)).iloc[0].to_dict()
+            name = label(best["method"])
+            return f"{first}: no command rates new texts by {name}; nothing else is shown"
+        best = rows.iloc[0].to_dict()
         first += f", by {label(best['method'], best['kernel'])}, the best that rates new texts"
     kernel, method = best["kernel"], best["method"]
     choice = f"--kernel {kernel}" if kernel else f"--method {shlex.quote(method)}"
