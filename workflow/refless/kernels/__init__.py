@@ -127,10 +127,8 @@ def neighbor_sums(
     from refless.kernels._neighbors import add_neighbors
 
     candidates, index = _checked(candidates), _index(name, training, options)
-    quality = _one_a_text("quality", quality, index.size)
-    left_out = (
-        None if exclude is None else _indices("exclude", exclude, len(candidates), index.size)
-    )
+    quality = _of_texts(quality, index.size)
+    left_out = _left_out(exclude, len(candidates), index.size)
     ascending, ranks = np.unique(_taus(taus), return_inverse=True)
     counts = np.zeros((len(candidates), len(ascending)), np.int64)
     sums = np.zeros(counts.shape)
@@ -170,7 +168,7 @@ def group_sums(
     from refless.kernels._neighbors import add_levels
 
     candidates, index = _checked(candidates), _index(name, training, options)
-    quality, taus = _one_a_text("quality", quality, index.size), _taus(taus)
+    quality, taus = _of_texts(quality, index.size), _taus(taus)
     if len(taus) == 0 or (np.diff(taus) < 0).any():
         raise KernelError(f"taus are {taus.tolist()}", remedy="give one or more, ascending")
     ways = [_indices("groups", way, index.size, index.size) for way in groups]
@@ -219,9 +217,7 @@ def nearest(
     if not isinstance(number, int | np.integer) or number < 1:
         raise KernelError(f"number is {number!r}", remedy="ask for 1, 2, ... training texts")
     candidates, index = _checked(candidates), _index(name, training, options)
-    left_out = (
-        None if exclude is None else _indices("exclude", exclude, len(candidates), index.size)
-    )
+    left_out = _left_out(exclude, len(candidates), index.size)
     rows = np.full((len(candidates), number), -1, np.int64)
     best = np.full(rows.shape, -np.inf)
 
@@ -281,13 +277,12 @@ def _numbers(name: str, values: Numbers) -> Array:
         raise KernelError(f"{name}: {error}", remedy="give a list of numbers") from error
 
 
-def _one_a_text(name: str, values: Numbers, n: int) -> Array:
-    """One number for each of n texts."""
-    numbers = _numbers(name, values)
+def _of_texts(quality: Numbers, n: int) -> Array:
+    """The quality of each of n texts."""
+    numbers = _numbers("quality", quality)
     if numbers.shape != (n,):
-        raise KernelError(
-            f"{name}: {n} texts and numbers of shape {numbers.shape}", remedy="give one for each"
-        )
+        message = f"quality: {n} texts and numbers of shape {numbers.shape}"
+        raise KernelError(message, remedy="give one for each")
     return numbers
 
 
@@ -297,6 +292,11 @@ def _indices(name: str, values: Numbers, n: int, stop: int) -> Array:
         message = f"{name}: these are not {n} whole numbers from -1 to {stop - 1}"
         raise KernelError(message, remedy="give one for each text, from 0; -1 is for none")
     return np.require(values, np.int64, ["C", "W"])
+
+
+def _left_out(exclude: Numbers | None, candidates: int, training: int) -> Array | None:
+    """The training row that each candidate leaves out, -1 for none."""
+    return None if exclude is None else _indices("exclude", exclude, candidates, training)
 
 
 def _taus(taus: Numbers) -> Array:
