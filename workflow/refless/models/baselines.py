@@ -12,6 +12,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from refless.compute.words import number_words
+
 Array = np.ndarray
 
 FOLDS, MANY = 3, 5000
@@ -111,12 +113,17 @@ class Ngrams:
 
     def __init__(self, texts: Sequence[str]) -> None:
         # imported only here: it takes longer than most jobs
+        from scipy.sparse import csr_matrix
         from sklearn.feature_extraction.text import CountVectorizer
 
         self._row = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         self._count = CountVectorizer(analyzer="char_wb", ngram_range=(1, 3), dtype=np.float64)
         # blank texts alone have no n-gram, which it refuses
-        self._counts = self._count.fit_transform([*self._row, "."])
+        split = [text.lower().split() for text in [*self._row, "."]]
+        vocabulary: dict[str, int] = {}
+        words, starts = number_words(split, vocabulary)
+        in_texts = csr_matrix((np.ones(len(words)), words, starts), (len(split), len(vocabulary)))
+        self._counts = in_texts @ self._count.fit_transform(vocabulary)
         self._counts.sort_indices()
 
     def of(self, texts: Sequence[str]) -> Any:
