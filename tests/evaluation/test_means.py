@@ -12,8 +12,8 @@ from scipy import stats
 import refless
 from refless.cli import main
 from refless.errors import FormatError, ReflessError
-from refless.evaluation.means import cross_predict, mean_tables, powered_mean, unrated_rows
-from refless.evaluation.rate import text_model
+from refless.evaluation.means import mean_tables, powered_mean, unrated_rows
+from refless.evaluation.rate import cross_predict, text_model
 from tests.evaluation.made_up import rows, write
 
 

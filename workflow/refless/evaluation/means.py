@@ -16,14 +16,13 @@ from scipy.special import stdtr, stdtrit
 from scipy.stats import chi2_contingency
 
 from refless.data.rows import shorten
-from refless.data.text_ids import label_ids, normalize_text, text_ids
+from refless.data.text_ids import normalize_text, text_ids
 from refless.errors import FormatError
 from refless.evaluation.answer import Answer
 from refless.evaluation.evaluate import LEVEL
 from refless.evaluation.pairs import holm
-from refless.evaluation.rate import TextModel
-from refless.evaluation.read import FOLDS, prompts_of, same_unit
-from refless.models.folds import in_folds
+from refless.evaluation.rate import TextModel, cross_predict
+from refless.evaluation.read import prompts_of, same_unit
 from refless.statistics.bootstrap import TAIL, Estimate, t_quantile
 from refless.statistics.measure import Measure
 
@@ -270,29 +269,6 @@ def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int],
 
 def _without_blanks(name: str) -> str:
     return " ".join(name.split())
-
-
-def cross_predict(
-    make: Callable[[], TextModel], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
-) -> tuple[Array, Array]:
-    """Predictions of rated texts, each by a model that has not learned from its cluster or an equal
-    text, and of the others the mean of these models (Zrnic and Candes 2024, "Cross-prediction-
-    powered inference"). Where a model has none, the mean of its training texts counts."""
-    group = rated["cluster"].to_numpy()
-    if len(np.unique(group)) < 2:
-        group = text_ids(rated["text"])
-    fold = in_folds(label_ids(group), FOLDS, np.random.default_rng(seed))
-    quality = rated["quality"].to_numpy(float)
-    folds = int(fold.max()) + 1
-    predicted, others = np.zeros(len(rated)), np.zeros((folds, len(unrated)))
-    for k in range(folds):
-        training, rest = fold != k, fold == k
-        model = make().fit(rated[training])
-        mean = quality[training].mean()
-        predicted[rest] = np.nan_to_num(model.predict(rated[rest]), nan=mean)
-        if len(unrated):
-            others[k] = np.nan_to_num(model.predict(unrated), nan=mean)
-    return predicted, others.mean(axis=0)
 
 
 def means_answer(

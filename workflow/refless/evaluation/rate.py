@@ -9,11 +9,13 @@ import pandas as pd
 
 from refless import __version__
 from refless.data.rows import File
-from refless.data.text_ids import normalize_text
+from refless.data.text_ids import label_ids, normalize_text, text_ids
 from refless.errors import FormatError, KernelError
 from refless.evaluation.answer import Answer
+from refless.evaluation.read import FOLDS
 from refless.kernels import unread
 from refless.models.baselines import Line, Ngrams, RidgeScores, RidgeTfidf, SystemRidge
+from refless.models.folds import in_folds
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import data_sum, signature_line
 from refless.statistics import agreement
@@ -177,6 +179,29 @@ def unreadable(kernel: str, texts: Sequence[str]) -> list[str]:
         remedy = "take another --kernel, such as bleu.char, or embedding.MODEL for short texts"
         raise KernelError(sentence, remedy=remedy)
     return [sentence] if lost else []
+
+
+def cross_predict(
+    make: Callable[[], TextModel], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
+) -> tuple[Array, Array]:
+    """Predictions of rated texts, each by a model that has not learned from its cluster or an equal
+    text, and of the others the mean of these models (Zrnic and Candes 2024, "Cross-prediction-
+    powered inference"). Where a model has none, the mean of its training texts counts."""
+    group = rated["cluster"].to_numpy()
+    if len(np.unique(group)) < 2:
+        group = text_ids(rated["text"])
+    fold = in_folds(label_ids(group), FOLDS, np.random.default_rng(seed))
+    quality = rated["quality"].to_numpy(float)
+    folds = int(fold.max()) + 1
+    predicted, others = np.zeros(len(rated)), np.zeros((folds, len(unrated)))
+    for k in range(folds):
+        training, rest = fold != k, fold == k
+        model = make().fit(rated[training])
+        mean = quality[training].mean()
+        predicted[rest] = np.nan_to_num(model.predict(rated[rest]), nan=mean)
+        if len(unrated):
+            others[k] = np.nan_to_num(model.predict(unrated), nan=mean)
+    return predicted, others.mean(axis=0)
 
 
 def _nearest(
