@@ -89,18 +89,22 @@ def test_a_pair_is_compared_on_the_repeats_that_both_have(judged):
     assert pairs.loc[("texts", "rnn_qe", "ridge"), "difference"] == pytest.approx(r[0] - r[1])
 
 
-def test_what_does_not_differ_from_the_best_of_a_rank_shares_it(judged, pairs):
+def test_what_does_not_differ_from_the_best_of_a_rank_shares_it(judged, comparison, pairs):
     table = pd.DataFrame(itertools.combinations("abcd", 2), columns=["a", "b"])
     # b is not shown to be worse than a, c is; d is worse than b, but not than c
     table["p_holm"] = [0.2, 0.01, 0.01, 0.3, 0.01, 0.5]
     assert ranks(table) == {"a": 1, "b": 1, "c": 2, "d": 2}
     assert ranks(table.assign(p_holm=np.nan)) == {}
-    (line,) = scores_line(judged, pairs)
+    (line,) = scores_line(judged, comparison, pairs)
     assert line.index("score_good") < line.index("score_useless")
     two = pairs[pairs["a"].isin(["score_good"]) & pairs["b"].isin(["score_same"])]
-    (line,) = scores_line(judged, two)
+    (line,) = scores_line(judged, comparison, two)
     assert "score_good against score_same" in line
     assert "not significantly" in line
+    one = replace(judged, scores={"score_useless": judged.scores["score_useless"]})
+    (line,) = scores_line(one, comparison, pairs)
+    assert line.startswith("score_useless, new texts: r ")
+    assert line.endswith(": not shown")
 
 
 def test_a_score_that_falls_as_ratings_rise_is_turned_and_named(judged, comparison):

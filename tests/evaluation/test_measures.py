@@ -311,8 +311,9 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
         assert (own["method"], own["methods"]) == (tried.idxmax(), len(tried))
         assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
     assert own["shown"]
-    first, *_, last = answer(rated, found)[1:]
+    first, *_, last, judge = answer(rated, found)[1:]
     assert f"{own['pearson']:.2f} (" in last
+    assert judge.startswith("score_judge, new texts: r ")
     assert "within 4 systems" in first
     next_one = command(found, ["my rated.tsv"])
     assert "refless score --ratings 'my rated.tsv' --method ridge" in next_one

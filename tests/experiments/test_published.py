@@ -105,11 +105,15 @@ def test_each_published_value_of_a_row_counts_once(cells):
 def test_what_is_measured_is_counted_apart(cells):
     """Correlations have distances in one unit; of all measures together there is none."""
     cells = cells.assign(measure=cells["measure"].replace({"rho": "spearman", "star": "p_star"}))
+    cells = cells.assign(item=cells["item"].replace("a, x", "1, short"))  # a network
     table = by_measure(cells).set_index(["table", "measure"])
     verdicts = ["equal", "inside", "outside", "absent"]
     assert table.loc[("one", "spearman"), verdicts].tolist() == [2, 0, 1, 1]
     assert (table[verdicts].sum(axis=1) == table["cells"]).all()
-    assert table["cells"]["all"].to_dict() == {"measured": 5, "correlations": 5, "stars": 3}
+    number = table["cells"]["all"]
+    assert number[["measured", "correlations", "stars"]].tolist() == [5, 5, 3]
+    assert number[["measured_networks", "correlations_others"]].tolist() == [1, 4]
+    assert table["below_0.05"]["all", "correlations_networks"] == 1
     for name in ("median_difference", "pearson"):
         assert np.isnan(table[name]["all", "measured"])
     assert table["median_difference"]["one", "spearman"] == pytest.approx(0.001)

@@ -138,15 +138,24 @@ def answer(
     """What was rated, how far raters agree, the verdict on each split, the main one first, the
     scores beside each other, and whether a method may replace a rater."""
     lines = [*about(rated), *(_verdict_line(comparison, name) for name in comparison.order)]
-    lines += scores_line(rated, pairs)
+    lines += scores_line(rated, comparison, pairs)
     if rated.ratings is not None:
         lines.append(replacement_line(replacement, no_replacement))
     return lines
 
 
-def scores_line(rated: Rated, pairs: pd.DataFrame) -> list[str]:
-    """Two scores against each other on new texts, or the ranks of several; nothing for one."""
+def scores_line(rated: Rated, comparison: Comparison, pairs: pd.DataFrame) -> list[str]:
+    """One score against the best trivial method on new texts, if another method is the best, two
+    against each other, or the ranks of several."""
     names = {*rated.scores}
+    if len(names) == 1:
+        rows = verdicts(comparison, "texts")[1:]
+        return [
+            f"{row['method']}, new texts: r {_shown(row, 'pearson')}; difference from the best"
+            f" trivial method {_shown(row, 'difference')}, p corrected for {row['methods']} methods"
+            f" {row['corrected']:.2g}: {'shown' if row['shown'] else 'not shown'}"
+            for row in rows[rows["method"].isin(names)].to_dict("records")
+        ]
     rows = pairs[(pairs["split"] == "texts") & pairs["a"].isin(names) & pairs["b"].isin(names)]
     if rows.empty or rows["p_holm"].isna().all():
         return []

@@ -96,13 +96,20 @@ def kind_of_measure(measure: str) -> str:
 
 def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
     """A row a table and measure, and of all tables one for each of `_KINDS` and one for what is
-    `MEASURED`, as `_COLUMNS`: the number of cells by agreement; how many have a number of ours; of
-    these, the median absolute difference, the mean CV*, and Pearson's r of the published and our
-    values (NaN for fewer than three). What has a unit is not taken over several measures.
+    `MEASURED`, also for networks and all others apart, as `_COLUMNS`: the number of cells by
+    agreement; how many have a number of ours; of these, the median absolute difference, the mean
+    CV*, and Pearson's r of the published and our values (NaN for fewer than three). What has a unit
+    is not taken over several measures.
     """
-    whole = cells.assign(paper="all", table="all", measure=cells["measure"].map(kind_of_measure))
-    measured = whole[whole["measure"].isin(MEASURED)].assign(measure="measured")
-    whole = pd.concat([measured, *(whole[whole["measure"] == kind] for kind in _KINDS)])
+    kinds = cells.assign(paper="all", table="all", measure=cells["measure"].map(kind_of_measure))
+    measured = kinds[kinds["measure"].isin(MEASURED)].assign(measure="measured")
+    parts = [measured, *(kinds[kinds["measure"] == kind] for kind in _KINDS)]
+    for part in parts[:2]:
+        # items of networks end with their schedule
+        network = part["item"].str.contains(", (?:short|paper)$").to_numpy(bool)
+        for apart, name in ((part[network], "networks"), (part[~network], "others")):
+            parts.append(apart.assign(measure=apart["measure"] + f"_{name}"))
+    whole = pd.concat(parts)
     rows = []
     for key, group in pd.concat([cells, whole]).groupby(["paper", "table", "measure"], sort=False):
         row: dict[str, Any] = dict(zip(("paper", "table", "measure"), key, strict=True))
@@ -114,7 +121,7 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
         pair = group[["ours", "published"]].to_numpy(float)
         pair = pair[np.isfinite(pair).all(axis=1)]
         row |= {"cells": len(group), "compared": len(pair), "mean_cv": group["cv"].mean()}
-        correlation = row["measure"] in (*_CORRELATIONS, "correlations")
+        correlation = row["measure"].startswith("corr") or row["measure"] in _CORRELATIONS
         gaps = np.abs(pair[:, 0] - pair[:, 1])
         if len(pair) and (correlation or row["table"] != "all"):
             row["median_difference"] = np.median(gaps)
