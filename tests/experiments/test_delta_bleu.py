@@ -26,7 +26,7 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.experiments.delta_bleu.table2 import KEYS, delta_bleu_table2, figure2, read_units
+from refless.experiments.delta_bleu.table2 import KEYS, table2
 from refless.experiments.delta_bleu.units import (
     observations,
     resampled_contexts,
@@ -37,7 +37,7 @@ from refless.experiments.delta_bleu.units import (
 from refless.experiments.published import read_published
 from refless.models.delta_bleu import corpus_delta_bleu, tokenize
 from refless.report import figures
-from refless.report.figures_delta_bleu import delta_bleu_figure
+from refless.report.figures_delta_bleu import reference_regimes
 from refless.statistics import interval, spearman_rows
 from refless.statistics.bootstrap import unpacked
 from refless.store import sealed
@@ -363,7 +363,7 @@ def published() -> pd.DataFrame:
 
 
 def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):
-    table = delta_bleu_table2(["small", "other"], read_units([file]), published())
+    table = table2([file], published(), ["small", "other"])
     assert not table.duplicated(KEYS).any()
     paper = table.iloc[:2]  # the report counts these as the published cells
     assert paper[KEYS[:3]].to_numpy().tolist() == [
@@ -402,7 +402,7 @@ GOLDEN = {  # rows of DSTC7 as they stood when they were first computed
 
 def test_shipped_numbers_give_the_published_table():
     path = ROOT / "resources/shipped/delta_bleu/dstc7/units.csv"
-    table = delta_bleu_table2(["dstc7"], read_units([path]), published()).set_index(KEYS[1:])
+    table = table2([path], published(), ["dstc7"]).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
     for key, numbers in GOLDEN.items():
         row = table.loc[tuple(key.split())]
@@ -410,9 +410,8 @@ def test_shipped_numbers_give_the_published_table():
 
 
 def test_the_figure_draws_its_points_and_writes_them(file, tmp_path):
-    points = figure2(read_units([file]))
     with plt.rc_context():
-        figure = delta_bleu_figure(points, published(), {"small": "Some chat"})
+        figure, points = reference_regimes([file], published(), {"small": "Some chat"})
         lines = [[line for line in ax.lines if line.get_marker() in "os^"] for ax in figure.axes]
         assert [len(curves) for curves in lines] == [3, 4, 4]
         # the paper's two intervals

@@ -1,8 +1,7 @@
 """RNN-QE: what stands beside it, its signed files, its tables and its figure."""
 
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,29 +20,24 @@ from refless.experiments.rnn_qe.baselines import (
     SCALE,
     estimated,
     neighbors_curve,
-    outputs,
     to_scale,
     write_outputs,
 )
 from refless.experiments.rnn_qe.runs import PREDICTION_COLUMNS, write_predictions
 from refless.experiments.rnn_qe.tables import (
-    Gathered,
-    data_size,
-    gather,
     outputs_by_system,
+    read_predictions,
     results,
     seed_averages,
-    system_counts_of_files,
     trained_curve,
     training_instances,
-    training_sizes_of_files,
     williams_p,
 )
 from refless.kernels import kernel
 from refless.models.rnn_qe import names
 from refless.models.rnn_qe.data import cross_validation
 from refless.models.rnn_qe.names import CROSS
-from refless.report.figures_rnn_qe import learning_curve_figure
+from refless.report.figures_rnn_qe import correlations_over_size
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
@@ -56,25 +50,6 @@ RATED = small_texts().rated
 RATING = RATED["median_quality"].to_numpy()
 MATRIX = kernel("bleu.char", RATED["words"].tolist(), RATED["words"].tolist())
 FOLDS = cross_validation(RATED, SETTINGS.seed)
-
-
-@cache
-def numbers() -> pd.DataFrame:
-    generator = np.random.default_rng(0)
-    metrics = pd.DataFrame({name: generator.random(500) for name in PAPER_METRICS.values()})
-    metrics["CIDEr"] *= 10
-    return outputs(RATED.assign(**metrics), MATRIX, SETTINGS)
-
-
-def test_each_output_has_its_part_and_predictions_of_test_parts_alone():
-    found = numbers()
-    for name in CROSS:
-        assert set(found[name]) == {"", "train", "dev", "test"}
-        for model in ADDED_MODELS:
-            assert found.loc[found[name] != "test", f"{name}_2:{model}"].isna().all()
-    assert found["cross_validation:ridge"].notna().all()
-    # MRs that differ in values alone are one
-    assert 1 < found["mr_number"].nunique() == RATED["mr"].nunique() < RATED["mr_key"].nunique()
 
 
 @pytest.mark.parametrize("model", ADDED_MODELS)
@@ -126,7 +101,7 @@ def test_the_learning_curve_ends_at_the_whole():
     assert curve["pearson"].iloc[-1] == pytest.approx(expected)
 
 
-DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
+DATA = SETTINGS._asdict()
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +116,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         n_ratings=3,
         **dict(zip(PAPER_METRICS.values(), numbers.T, strict=True)),
     )
+    rated["CIDEr"] *= 10
     found = {"nem": rated}
     for dataset, own in texts.references.groupby("dataset", sort=False):
         own = own.drop(columns=["mr", "words"]).assign(
@@ -159,6 +135,21 @@ def written(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Pa
     return out
 
 
+@pytest.fixture
+def outputs(written: Path) -> pd.DataFrame:
+    return sealed.read(written / "outputs.csv").content
+
+
+def test_each_output_has_its_part_and_predictions_of_test_parts_alone(outputs):
+    for name in CROSS:
+        assert set(outputs[name].fillna("")) == {"", "train", "dev", "test"}
+        for model in ADDED_MODELS:
+            assert outputs.loc[outputs[name] != "test", f"{name}_2:{model}"].isna().all()
+    assert outputs["cross_validation:ridge"].notna().all()
+    # MRs that differ in values alone are one
+    assert 1 < outputs["mr_number"].nunique() == RATED["mr"].nunique() < RATED["mr_key"].nunique()
+
+
 def test_metrics_that_are_not_there_are_named(folders, tmp_path):
     texts = sealed.read(folders[0] / "texts.csv").content.drop(columns="CIDEr")
     write_task(RatedTexts(texts), tmp_path / "nem", {})
@@ -166,9 +157,7 @@ def test_metrics_that_are_not_there_are_named(folders, tmp_path):
         write_outputs(tmp_path / "o.csv", tmp_path / "c.csv", tmp_path / "nem", folders[1:], DATA)
 
 
-def test_a_training_writes_predictions_and_how_they_were_made(
-    written, folders, tmp_path, monkeypatch
-):
+def test_a_training_writes_predictions_and_how_they_were_made(folders, tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="make torch")
     monkeypatch.setitem(names.SCHEDULES, "short", names.Schedule(0, 1, 1e-3, 200))
     paths = [tmp_path / f"{seed}.csv.gz" for seed in (0, 1)]
@@ -182,7 +171,7 @@ def test_a_training_writes_predictions_and_how_they_were_made(
     assert metadata["network"] == {"width": 300, "dropout": 0.5, "precision": "float32"}
     assert [best["pass"] for best in metadata["best"]] == [1]
     # the seeds that were trained are those that count
-    found = gather(written / "outputs.csv", {"cross_domain_1_setup2": paths}).predictions
+    found = read_predictions({"cross_domain_1_setup2": paths})
     assert found["cross_domain_1_setup2"].content["seed"].unique().tolist() == [0, 1]
 
 
@@ -253,19 +242,33 @@ def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") ->
     return Sealed(table, {"provenance": provenance})
 
 
-def made(experiment: str, outputs: Any, found: dict[str, Sealed], **untrained: str) -> pd.DataFrame:
-    file = None if outputs is None else Sealed(outputs, {"provenance": "computed"})
-    given = Gathered(file, found, untrained)
-    return results(experiment, given, published(NUMBERS[experiment]), BOOTSTRAP)
+Tabulate = Callable[..., pd.DataFrame]
 
 
-def test_table_3_has_the_papers_rows_and_says_what_is_missing():
-    outputs = numbers()
+@pytest.fixture
+def tabulate(tmp_path: Path) -> Tabulate:
+    """`results` of files with these contents."""
+
+    def table(
+        experiment: str, outputs: pd.DataFrame, predictions: dict[str, Sealed], **untrained: str
+    ) -> pd.DataFrame:
+        sealed.write(tmp_path / "outputs.csv", outputs)
+        paths = {name: [tmp_path / f"{name}.csv"] for name in predictions}
+        for name, file in predictions.items():
+            sealed.write(*paths[name], file.content, file.metadata)
+        reasons = [{"of": {"name": name}, "code": code} for name, code in untrained.items()]
+        printed = published(NUMBERS[experiment])
+        return results([tmp_path / "outputs.csv"], printed, experiment, paths, reasons, BOOTSTRAP)
+
+    return table
+
+
+def test_table_3_has_the_papers_rows_and_says_what_is_missing(outputs, tabulate):
     outputs.loc[::3, "cross_validation:lookup"] = np.nan
     ids = outputs["id"].tolist()
     found = {f"{way}setup{k}": predictions(ids) for way in ("", "paper_") for k in (1, 4)}
     found["paper_setup1"] = predictions(ids, seeds=1, provenance="shipped")
-    table = made("cross_validation", outputs, found, setup2="not_trained")
+    table = tabulate("cross_validation", outputs, found, setup2="not_trained")
     rows = table.set_index(["setup", "schedule"])
     assert rows.index.is_unique
     new = "1_without_lookup"
@@ -290,10 +293,10 @@ def test_table_3_has_the_papers_rows_and_says_what_is_missing():
     assert with_references == ["bleu", "meteor", "rouge_l", "cider", "5", "6"]
 
 
-def test_outputs_of_one_mr_are_drawn_together():
-    outputs = numbers()
-    few = made("cross_validation", outputs, {}).set_index("setup")
-    each = made("cross_validation", outputs.assign(mr_number=range(500)), {}).set_index("setup")
+def test_outputs_of_one_mr_are_drawn_together(outputs, tabulate):
+    few = tabulate("cross_validation", outputs, {}).set_index("setup")
+    apart = outputs.assign(mr_number=range(500))
+    each = tabulate("cross_validation", apart, {}).set_index("setup")
     assert few.loc["ridge", "pearson"] == each.loc["ridge", "pearson"]
     mr = pd.factorize(outputs["mr_number"])[0]
     values = outputs["cross_validation:ridge"].pipe(to_scale)
@@ -309,12 +312,11 @@ def test_outputs_of_one_mr_are_drawn_together():
     assert few.loc["ridge", "pearson_low"] != each.loc["ridge", "pearson_low"]
 
 
-def test_a_seed_that_misses_an_output_does_not_count():
-    outputs = numbers()
+def test_a_seed_that_misses_an_output_does_not_count(outputs, tabulate):
     file = predictions(outputs["id"].tolist())
     part = Sealed(file.content.iloc[:-1], file.metadata)
     other = Sealed(file.content[file.content["id"] != outputs["id"][0]], file.metadata)
-    table = made("cross_validation", outputs, {"setup1": part, "setup2": other})
+    table = tabulate("cross_validation", outputs, {"setup1": part, "setup2": other})
     rows = table.set_index("setup").loc[["1", "2"]]
     assert rows["seeds"].tolist() == [4, 0]
     assert rows["provenance"].tolist() == ["computed", ""]
@@ -322,14 +324,13 @@ def test_a_seed_that_misses_an_output_does_not_count():
 
 
 @pytest.mark.parametrize("experiment", CROSS)
-def test_tables_4_and_5_compare_with_configuration_1(experiment):
-    outputs = numbers()
+def test_tables_4_and_5_compare_with_configuration_1(experiment, outputs, tabulate):
     ids = outputs.loc[outputs[experiment] == "test", "id"].tolist()
     same = predictions(ids)
     reversed_ = same.content["prediction"].to_numpy()[::-1]
     other = Sealed(same.content.assign(prediction=reversed_), same.metadata)
     found = {f"{experiment}_{n}_setup1": same for n in (1, 2)} | {f"{experiment}_3_setup1": other}
-    table = made(experiment, outputs, found)
+    table = tabulate(experiment, outputs, found)
     assert len(table) == 3 * 14
     rows = table.set_index(["setup", "configuration"])
     assert rows.index.is_unique
@@ -343,15 +344,12 @@ def test_tables_4_and_5_compare_with_configuration_1(experiment):
 
 @pytest.mark.parametrize("experiment", NUMBERS)
 def test_without_numbers_each_published_row_says_why(experiment):
-    table = made(experiment, None, {})
+    table = results([], published(NUMBERS[experiment]), experiment, {}, [], BOOTSTRAP)
     joined = with_reasons(table, [{"of": {}, "code": "raw_file_missing"}])
     assert len(joined) == len(published(NUMBERS[experiment]))
     assert set(joined["reason"]) == {"raw_file_missing"}
     assert (joined["paper_mae"] != "").all()
-    for empty in (
-        outputs_by_system(None, published(1), ""),
-        training_instances({}, published(2), ""),
-    ):
+    for empty in (outputs_by_system([], published(1)), training_instances([], published(2))):
         assert set(empty["provenance"]) == {""}
         assert empty.iloc[:, 1].isna().all()
 
@@ -363,13 +361,17 @@ def test_a_curve_counts_the_folds_of_a_subset_together():
     rows += [(fold + 5, part, name, 7 - value) for fold, part, name, value in rows]
     rows += [(0, "dev", "b", 6.0)]
     table = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"]).assign(seed=0)
-    found = trained_curve(outputs, {"curve_50_setup1": Sealed(table, {})})
+    found = trained_curve(outputs, {"curve_50_setup1": Sealed(table, {})}, 300)
     assert found["size"].tolist() == [50, 50]
     assert found["subset"].tolist() == [0, 1]
     assert found["pearson"].tolist() == pytest.approx([1, -1])
 
 
 SHIPPED = ROOT / "resources/shipped/rnn_qe"
+OUTPUTS = SHIPPED / "outputs.csv"
+PREDICTIONS = {
+    folder.name: sorted(folder.glob("*.csv.gz")) for folder in (SHIPPED / "predictions").iterdir()
+}
 GOLDEN = [
     ("bleu", "", 0.074234, 2.264228),
     ("cider", "", 0.061136, 2.606301),
@@ -382,45 +384,38 @@ GOLDEN = [
 
 
 @pytest.fixture(scope="module")
-def shipped() -> tuple[Gathered, dict[str, pd.DataFrame]]:
-    trained = (SHIPPED / "predictions").iterdir()
-    paths = {own.name: sorted(own.glob("*.csv.gz")) for own in sorted(trained)}
-    found = gather(SHIPPED / "outputs.csv", paths)
-    file = [SHIPPED / "outputs.csv"]
-    made = {
-        "rnn_qe_table1": system_counts_of_files(file, published(1)),
-        "rnn_qe_table2": training_sizes_of_files(file, published(2)),
+def shipped() -> dict[str, pd.DataFrame]:
+    """Tables 3 to 5."""
+    return {
+        experiment: results([OUTPUTS], published(number), experiment, PREDICTIONS, [], BOOTSTRAP)
+        for experiment, number in NUMBERS.items()
     }
-    for experiment, number in NUMBERS.items():
-        made[f"rnn_qe_table{number}"] = results(experiment, found, published(number), BOOTSTRAP)
-    return found, made
 
 
 def test_shipped_numbers_give_the_tables(shipped):
-    _, made = shipped
-    assert made["rnn_qe_table1"]["total"].tolist() == [1181, 1077, 202, 2460]
-    sizes = made["rnn_qe_table2"]["training_instances"].tolist()
-    assert sizes == [1476, 3936, 12417, 44102, 56781, 79941]
-    third = made["rnn_qe_table3"].set_index(["setup", "schedule"])
+    totals = outputs_by_system([OUTPUTS], published(1))["total"]
+    assert totals.tolist() == [1181, 1077, 202, 2460]
+    sizes = training_instances([OUTPUTS], published(2))["training_instances"]
+    assert sizes.tolist() == [1476, 3936, 12417, 44102, 56781, 79941]
+    third = shipped["cross_validation"].set_index(["setup", "schedule"])
     for setup, schedule, pearson, mae in GOLDEN:
         row = third.loc[(setup, schedule), ["pearson", "mae"]].tolist()
         assert row == pytest.approx([pearson, mae], abs=1e-6)
     keys = ["setup", "configuration", "schedule"]
-    fourth, fifth = (made[f"rnn_qe_table{number}"].set_index(keys) for number in (4, 5))
+    fourth, fifth = (shipped[experiment].set_index(keys) for experiment in CROSS)
     assert fourth.loc[("lookup", "3", ""), "pearson"] == pytest.approx(0.199595, abs=1e-6)
     assert fifth.loc[("1", "1", "paper"), "pearson"] == pytest.approx(0.340391, abs=1e-6)
     assert set(fourth["provenance"]) | set(fifth["provenance"]) == {"shipped"}
 
 
 def test_the_figure_has_what_is_shipped(shipped):
-    found, made = shipped
-    smaller = {k: v for k, v in found.predictions.items() if k.startswith(("curve", "setup1"))}
-    curve = sealed.read(SHIPPED / "curve.csv").content
-    given = Gathered(found.outputs, smaller, {})
-    table = made["rnn_qe_table3"]
-    drawn = data_size(curve, given)
-    assert len(learning_curve_figure(drawn, published(3)).axes) == 2
-    rows = drawn.set_index(["model", "size"])
+    smaller = {k: v for k, v in PREDICTIONS.items() if k.startswith(("curve", "setup1"))}
+    figure, points = correlations_over_size(
+        [OUTPUTS], [SHIPPED / "curve.csv"], published(3), smaller
+    )
+    assert len(figure.axes) == 2
+    table = shipped["cross_validation"]
+    rows = points.set_index(["model", "size"])
     whole = table.set_index(["setup", "schedule"]).loc[("1", "short"), "pearson"]
     assert rows.loc[("rnn_qe", 1476), "pearson"] == pytest.approx(whole)
     assert rows.loc[("rnn_qe", 50), "pearson"] < 0.15 < whole

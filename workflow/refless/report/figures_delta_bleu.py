@@ -29,24 +29,17 @@ _PANELS = {
 def reference_regimes(
     units: Iterable[str], published: pd.DataFrame, datasets: Mapping[str, str]
 ) -> tuple[Figure, pd.DataFrame]:
-    """Figure 2: see `delta_bleu_figure`; ``datasets`` are their names."""
-    points = figure2(read_units(units))
-    return delta_bleu_figure(points, published, datasets), points
-
-
-def delta_bleu_figure(
-    points: pd.DataFrame, published: pd.DataFrame, datasets: Mapping[str, str]
-) -> Figure:
     """Figure 2 of ΔBLEU, a row a data set: Spearman's rho over threshold on w, unit size and order.
 
-    points : columns dataset, panel (threshold, unit or order), metric, references, unit, order,
-        spearman, and its interval, spearman_low and spearman_high, where there is one
+    units : the files of `read_units`
     published : columns metric, references, spearman_low and spearman_high: the paper's intervals,
         of other data
+    datasets : their names
     """
+    points = figure2(read_units(units))
     tasks = points["dataset"].unique()
     if not len(tasks):
-        return empty_figure("table 2 of ΔBLEU has the reason")
+        return empty_figure("table 2 of ΔBLEU has the reason"), points
     figure, axes = panels(len(tasks), 3, 0.9 + 1.9 * len(tasks), sharey="row")
     for row, dataset in zip(axes, tasks, strict=True):
         rows = points[points["dataset"] == dataset]
@@ -75,7 +68,7 @@ def delta_bleu_figure(
         Line2D([], [], color=GREY, lw=6, alpha=0.5, label="published interval (Twitter)")
     )
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
-    return figure
+    return figure, points
 
 
 def _weight(references: str) -> float:

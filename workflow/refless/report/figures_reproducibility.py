@@ -17,26 +17,21 @@ _LOOKS = {EQUAL: ("#0072B2", "o", 9), INSIDE: (GREY, "s", 4), OUTSIDE: ("#D55E00
 
 
 def differences(tables: Mapping[str, pd.DataFrame]) -> tuple[Figure, pd.DataFrame]:
-    """`cells_figure` of the table `reproducibility_cells`, which is what is drawn."""
-    cells = tables["reproducibility_cells"]
-    return cells_figure(cells), cells
-
-
-def cells_figure(cells: pd.DataFrame) -> Figure:
     """Ours less the published value, with intervals, a band a table: correlations on the left, and
     errors, in percent of the published one, on the right.
 
-    cells : the table `reproducibility_cells`; those without ours are left out
+    tables : `reproducibility_cells`; those without ours are left out
     """
-    cells = cells.assign(
-        published=pd.to_numeric(cells["published"], "coerce"),
-        kind=cells["measure"].map(kind_of_measure),
+    table = tables["reproducibility_cells"]
+    cells = table.assign(
+        published=pd.to_numeric(table["published"], "coerce"),
+        kind=table["measure"].map(kind_of_measure),
     )
     cells = cells[cells["kind"].isin(MEASURED)]
     counts = cells["agreement"].value_counts()
     cells = cells[cells["ours"].notna() & cells["published"].notna()]
     if cells.empty:
-        return empty_figure("no published number has one of ours beside it")
+        return empty_figure("no published number has one of ours beside it"), table
     scale = np.where(cells["kind"] == "errors", 100 / cells["published"].abs(), 1)
     for name in ("ours", "ours_low", "ours_high"):
         cells[name] = (cells[name] - cells["published"]) * scale
@@ -70,4 +65,4 @@ def cells_figure(cells: pd.DataFrame) -> Figure:
         Line2D([], [], ls="none", label=f"{ABSENT}: {counts.get(ABSENT, 0)} (not drawn)")
     )
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
-    return figure
+    return figure, table

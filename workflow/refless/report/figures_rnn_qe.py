@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from refless.experiments.rnn_qe.tables import data_size, gather
+from refless.experiments.rnn_qe.tables import data_size
 from refless.report.catalogue import catalogue
 from refless.report.figures import (
     FOREST,
@@ -16,7 +16,6 @@ from refless.report.figures import (
     sizes_figure,
 )
 from refless.report.names import plain, words
-from refless.store import sealed
 
 _SCHEDULES = {
     "paper": (PALETTE[1], "s", "paper's schedule"),
@@ -61,19 +60,13 @@ def correlations_over_size(
     predictions: Mapping[str, Sequence[str]],
 ) -> tuple[Figure, pd.DataFrame]:
     """Pearson and Spearman over the number of rated training outputs, with one standard deviation
-    over subsets; the paper's set-up 1 at the end."""
-    gathered = gather(next(iter(outputs), None), predictions)
-    points = data_size(next((sealed.read(path).content for path in curve), None), gathered)
-    return learning_curve_figure(points, published), points
-
-
-def learning_curve_figure(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
-    """What `correlations_over_size` draws; ``published`` is the paper's table 3."""
+    over subsets (see `data_size`); the paper's set-up 1, of its table 3, at the end."""
+    points = data_size(outputs, curve, predictions)
     if points.empty:
-        return empty_figure(_ABSENT)
+        return empty_figure(_ABSENT), points
     measures, row = ("pearson", "spearman"), published[published["setup"] == "1"].iloc[0]
     printed = {name: {"rnn_qe": float(row[name])} for name in measures}
     rows = points.rename(columns={"model": "series"})
     figure, axes = sizes_figure(rows, _CURVES, measures, printed)
     axes[0].legend()
-    return figure
+    return figure, points

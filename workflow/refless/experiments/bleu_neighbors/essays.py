@@ -6,6 +6,7 @@ part. Out: an estimate for each test essay from each training set (numbers witho
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -73,10 +74,11 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
 
 
 def table3(
-    file: sealed.Sealed | None, published: pd.DataFrame, draws: int, seed: int
+    estimates: Iterable[str | Path], published: pd.DataFrame, bootstrap: Mapping[str, int]
 ) -> pd.DataFrame:
     """A row a training set, the rows that the paper quotes, and the rho of length alone, from the
-    sealed `essay_estimates`, if there are any; the bootstrap resamples test essays."""
+    file of `essay_estimates`, if there is one; the bootstrap resamples test essays."""
+    file = next(map(sealed.read, estimates), None)
     rows: TableRows = []
     parts = {} if file is None else dict(iter(file.content.groupby(TABLE3_KEYS)))
     for model, topic in [*published[TABLE3_KEYS].itertuples(index=False), (LENGTH, "")]:
@@ -88,16 +90,9 @@ def table3(
             estimate = part["mean"].to_numpy(np.float64)
             if model == MODEL:
                 estimate = predictions(part, part["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
-            row |= cells(estimate, part["quality"].to_numpy(np.float64), draws, seed)
+            quality = part["quality"].to_numpy(np.float64)
+            row |= cells(estimate, quality, bootstrap["draws"], bootstrap["seed"])
             row["provenance"] = file.metadata["provenance"]
     columns = [*TABLE3_KEYS, *measure_columns("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "provenance", "reason"]
     return merge_published(rows, published, TABLE3_KEYS, columns)
-
-
-def table3_of_files(
-    estimates: Iterable[str], published: pd.DataFrame, bootstrap: Mapping[str, int]
-) -> pd.DataFrame:
-    """`table3` from the file of a run, if there is one."""
-    file = next(map(sealed.read, estimates), None)
-    return table3(file, published, **bootstrap)

@@ -6,6 +6,7 @@ cells.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,28 +69,30 @@ def _of_our_kernels(published: pd.DataFrame, styles: TaskStyles, models: Models)
 
 
 def table1(
-    styles: TaskStyles,
-    tasks: Mapping[str, Predicted],
+    ratings: Iterable[str | Path],
+    predictions: Iterable[str | Path],
     published: pd.DataFrame,
+    styles: TaskStyles,
     models: Models,
-    draws: int,
-    seed: int,
+    thresholds: Mapping[str, Any],
+    bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
     """Table 1: the annotators and every kernel of every model on each data set, beside the paper's.
 
-    styles : data set -> how it is shown, see `TaskStyles`
-    tasks : data set -> its predictions; a data set without any gets rows without numbers
-    models : model -> its kernels, the published one first
+    ratings, predictions, thresholds : of `read_predicted`; a data set that is not in these files
+        gets rows without numbers
     published : by `refless.experiments.published.read_published`
-    draws, seed : of the bootstrap
+    styles, models : see `TaskStyles` and `Models`
+    bootstrap : ``draws`` and ``seed``
     Returns a row a (dataset, model, kernel, ground_truth): mse, spearman and coverage, each with
         its interval and the published value, p, n, provenance, and a reason for missing numbers
         where one is known here; of absent data sets and kernels the report adds it
     """
+    tasks = read_predicted(ratings, predictions, **thresholds)
     rows: TableRows = []
     for dataset, style in styles.items():
         data = tasks.get(dataset, Predicted())
-        for row in annotator_rows(data, draws, seed) + model_rows(data, models, draws, seed):
+        for row in annotator_rows(data, **bootstrap) + model_rows(data, models, **bootstrap):
             # of other data sets the best annotator is one who rated very little
             in_paper = bool(style["published"])  # its name there
             if in_paper or row["model"] != BEST:
@@ -97,19 +100,6 @@ def table1(
     columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST]
     columns += [Measure("mse").draws, Measure("spearman").draws]
     return merge_published(rows, _of_our_kernels(published, styles, models), TABLE1_KEYS, columns)
-
-
-def table1_of_files(
-    ratings: Iterable[str],
-    predictions: Iterable[str],
-    published: pd.DataFrame,
-    thresholds: Mapping[str, Any],
-    bootstrap: Mapping[str, Any],
-    **settings: Any,
-) -> pd.DataFrame:
-    """`table1` from the files of a run; ``settings`` are ``styles`` and ``models``."""
-    tasks = read_predicted(ratings, predictions, **thresholds)
-    return table1(tasks=tasks, published=published, **settings, **bootstrap)
 
 
 def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
@@ -185,12 +175,13 @@ def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int
 
 
 def section53(
-    styles: TaskStyles,
-    tasks: Mapping[str, Predicted],
+    ratings: Iterable[str | Path],
+    predictions: Iterable[str | Path],
     published: pd.DataFrame,
+    styles: TaskStyles,
     models: Models,
-    draws: int,
-    seed: int,
+    thresholds: Mapping[str, Any],
+    bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
     """The mean over annotators of their MSE on all texts and on those that a model covers.
 
@@ -198,28 +189,16 @@ def section53(
     ``mse_covered`` minus that of BLEU, which the paper gives for ROUGE on dialogue. Parameters as
     in `table1`.
     """
+    tasks = read_predicted(ratings, predictions, **thresholds)
     rows = [
         {"dataset": dataset, **row}
         for dataset in styles
-        for row in covered_rows(tasks.get(dataset, Predicted()), models, draws, seed)
+        for row in covered_rows(tasks.get(dataset, Predicted()), models, **bootstrap)
     ]
     columns = [*SECTION53_KEYS, *measure_columns("mse_all"), "mse_covered"]
     columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST]
     printed = _of_our_kernels(published, styles, models).drop(columns="ground_truth")
     return merge_published(rows, printed, SECTION53_KEYS, columns)
-
-
-def section53_of_files(
-    ratings: Iterable[str],
-    predictions: Iterable[str],
-    published: pd.DataFrame,
-    thresholds: Mapping[str, Any],
-    bootstrap: Mapping[str, Any],
-    **settings: Any,
-) -> pd.DataFrame:
-    """`section53` from the files of a run, as `table1_of_files`."""
-    tasks = read_predicted(ratings, predictions, **thresholds)
-    return section53(tasks=tasks, published=published, **settings, **bootstrap)
 
 
 def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:

@@ -79,18 +79,22 @@ def read_pairs(
 
 
 def table2(
-    styles: TaskStyles,
-    tasks: Mapping[str, Predicted],
-    pairs: Mapping[Key, tuple[Array, str]],
+    ratings: Iterable[str | Path],
+    predictions: Iterable[str | Path],
+    estimates: Iterable[str | Path],
     published: pd.DataFrame,
+    styles: TaskStyles,
     kernels: Sequence[str],
-    draws: int,
-    seed: int,
+    thresholds: Mapping[str, Any],
+    bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
-    """The rows of every pair of tasks; ``kernels`` are those of ``bleu``, the published one first.
+    """The rows of every pair of tasks; ``estimates`` are the files of `read_pairs`, ``kernels``
+    those of ``bleu``, the published one first.
 
     Other parameters as in `refless.experiments.bleu_neighbors.table1.table1`.
     """
+    tasks = read_predicted(ratings, predictions, **thresholds)
+    pairs = read_pairs(estimates, tasks, **thresholds)
     rows: TableRows = []
     for key in product(styles, styles, kernels):
         row: dict[str, Any] = dict(zip(TABLE2_KEYS, key, strict=True))
@@ -99,7 +103,7 @@ def table2(
             data = tasks[key[1]]
             training = len(tasks[key[0]].quality) if key[0] in tasks else 0
             training -= key[0] == key[1]  # each text is left out
-            row |= cells(estimate, data.quality, draws, seed, data.units, training)
+            row |= cells(estimate, data.quality, **bootstrap, units=data.units, training=training)
             row |= {"provenance": provenance}
         if key in pairs or row["kernel"] == kernels[0]:
             rows.append(row)
@@ -107,18 +111,3 @@ def table2(
     columns += ["p", "p_below_0.01", "n", "provenance", "reason"]
     printed = of_our_tasks(published.assign(kernel=kernels[0]), styles)
     return merge_published(rows, printed, TABLE2_KEYS, columns)
-
-
-def table2_of_files(
-    ratings: Iterable[str],
-    predictions: Iterable[str],
-    estimates: Iterable[str],
-    published: pd.DataFrame,
-    thresholds: Mapping[str, Any],
-    bootstrap: Mapping[str, Any],
-    **settings: Any,
-) -> pd.DataFrame:
-    """`table2` from the files of a run; ``settings`` are ``styles`` and ``kernels``."""
-    tasks = read_predicted(ratings, predictions, **thresholds)
-    pairs = read_pairs(estimates, tasks, **thresholds)
-    return table2(tasks=tasks, pairs=pairs, published=published, **settings, **bootstrap)

@@ -31,22 +31,23 @@ LEAST_WEIGHT = {"all": "w>=-1"}
 def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
     """The rows of `refless.experiments.delta_bleu.units.unit_rows` with ``dataset`` and
     ``provenance``. Raises as `refless.store.sealed.read`."""
-    parts = [pd.DataFrame(columns=[*POINTS, "provenance"])]
+    parts = [pd.DataFrame(columns=[*dict.fromkeys([*KEYS, *POINTS, *ENDS, "provenance"])])]
     for path in paths:
         file, dataset = sealed.read(path), Path(path).parent.name
         parts.append(file.content.assign(dataset=dataset, provenance=file.metadata["provenance"]))
     return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
-def delta_bleu_table2(
-    tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame
+def table2(
+    units: Iterable[str | Path], published: pd.DataFrame, tasks: Iterable[str]
 ) -> pd.DataFrame:
     """The paper's cells, then every row of each data set of ``tasks``, one row for each without
-    numbers; ``units`` are by `read_units`."""
+    numbers; ``units`` are the files of `read_units`."""
     paper = published.rename(columns={end: Measure(end).published for end in ENDS})
     # its tweets are known by identifiers alone
     parts = [paper.assign(dataset="twitter", reason="not_public")]
-    rows = units[units["panel"] == "table"]
+    numbers = read_units(units)
+    rows = numbers[numbers["panel"] == "table"]
     for dataset in tasks:
         part = rows[rows["dataset"] == dataset]
         parts.append(part if len(part) else pd.DataFrame([{"dataset": dataset}]))
@@ -64,10 +65,3 @@ def figure2(units: pd.DataFrame) -> pd.DataFrame:
     cells = pd.concat([cells, cells[cells["references"] == "all"].replace(LEAST_WEIGHT)])
     points = units.loc[units["panel"] != "table", POINTS]
     return points.merge(cells, "left", keys)
-
-
-def delta_bleu_table2_of_files(
-    units: Iterable[str], published: pd.DataFrame, tasks: Iterable[str]
-) -> pd.DataFrame:
-    """`delta_bleu_table2` from the files of a run."""
-    return delta_bleu_table2(tasks, read_units(units), published)

@@ -55,62 +55,50 @@ DIFFERENT_SIZES = {
 }
 """Why there are not as many training instances as the paper prints."""
 
-
-class Gathered(NamedTuple):
-    """What all tables of RNN-QE are made from: outputs, None if they cannot be had; by name,
-    predictions of all seeds, none without outputs, and the word for why there are none."""
-
-    outputs: sealed.Sealed | None
-    predictions: Mapping[str, sealed.Sealed]
-    untrained: Mapping[str, str]
+NO_OUTPUTS = sealed.Sealed(None, {"provenance": "", "instances": {}})
+"""In place of outputs that cannot be had."""
 
 
-def gather(
-    outputs: str | Path | None,
-    predictions: Mapping[str, Sequence[str | Path]],
-    untrained: Iterable[Mapping[str, Any]] = (),
-) -> Gathered:
-    """Read the sealed files that there are: outputs, and by name, a file a seed that was trained
-    here, or one that came with refless. ``untrained`` is by `refless.plan.Plan.missing`.
-    Raises FormatError, StaleError: as `refless.store.sealed.read`."""
-    reasons = {reason["of"]["name"]: reason["code"] for reason in untrained}
-    all_seeds = {}
-    for name, paths in predictions.items() if outputs else ():
-        if files := list(map(sealed.read, paths)):
+def read_predictions(paths: Mapping[str, Sequence[str | Path]]) -> dict[str, sealed.Sealed]:
+    """By name, predictions of all seeds, a file a seed that was trained here, or one that came with
+    refless; of names without any, none. Raises as `refless.store.sealed.read`."""
+    predictions = {}
+    for name, of_name in paths.items():
+        if files := list(map(sealed.read, of_name)):
             table = pd.concat([file.content for file in files], ignore_index=True)
-            all_seeds[name] = sealed.Sealed(table, files[0].metadata)
-    return Gathered(sealed.read(outputs) if outputs else None, all_seeds, reasons)
+            predictions[name] = sealed.Sealed(table, files[0].metadata)
+    return predictions
 
 
-def outputs_by_system(
-    outputs: pd.DataFrame | None, published: pd.DataFrame, provenance: str
-) -> pd.DataFrame:
-    """Rated outputs by system and data set, with totals: the rows and columns of the paper."""
+def outputs_by_system(outputs: Iterable[str | Path], published: pd.DataFrame) -> pd.DataFrame:
+    """Rated outputs by system and data set, with totals: the rows and columns of the paper. The
+    file ``outputs`` need not be there."""
+    file = next(map(sealed.read, outputs), NO_OUTPUTS)
     paper = published.set_index("system")
     columns = list(map(str, paper))
     ours = pd.DataFrame(np.nan, paper.index, columns)
-    if outputs is not None:
-        systems, sets = outputs["system"], outputs["domain"]
+    if file is not NO_OUTPUTS:
+        systems, sets = file.content["system"], file.content["domain"]
         counts = pd.crosstab(systems, sets, margins=True, margins_name="total")
         ours = counts.reindex(paper.index, columns=columns, fill_value=0)
     table = beside_published(ours.reset_index(), published, ["system"], columns)
     pairs = [name for column in columns for name in (column, Measure(column).published)]
     table = table[["system", *pairs]].astype(dict.fromkeys(columns, "Int64"))
-    return table.assign(provenance=provenance)
+    return table.assign(provenance=file.metadata["provenance"])
 
 
-def training_instances(
-    instances: Mapping[str, Sequence[int]], published: pd.DataFrame, provenance: str
-) -> pd.DataFrame:
-    """Training instances by set-up, the mean of the folds, and why they are not the paper's."""
-    name = "training_instances"
+def training_instances(outputs: Iterable[str | Path], published: pd.DataFrame) -> pd.DataFrame:
+    """Training instances by set-up, the mean of the folds, and why they are not the paper's, from
+    the record of the file ``outputs``, if there is one."""
+    metadata = next(map(sealed.read, outputs), NO_OUTPUTS).metadata
+    instances, name = metadata["instances"], "training_instances"
     ours = pd.DataFrame({"setup": [str(setup) for setup in SETUPS]})
     ours[name] = ours["setup"].map({k: np.mean(v) for k, v in instances.items()})
     table = beside_published(ours, published, ["setup"], [name])
     printed = pd.to_numeric(table[Measure(name).published])
     different = table[name].notna() & (table[name].round() != printed)
     notes = table["setup"].map(DIFFERENT_SIZES).fillna("")
-    return table.assign(provenance=provenance, note=notes.where(different, ""))
+    return table.assign(provenance=metadata["provenance"], note=notes.where(different, ""))
 
 
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
@@ -129,10 +117,15 @@ TablePredictions = dict[tuple[str, str], RowPredictions]
 
 
 def rows_of(
-    evaluation: str, tested: pd.DataFrame, files: Gathered, provenance: str
+    evaluation: str,
+    tested: pd.DataFrame,
+    trained: Mapping[str, sealed.Sealed],
+    untrained: Mapping[str, str],
+    provenance: str,
 ) -> TablePredictions:
     """The rows of one of `EVALUATIONS`, in the table's order; ``tested`` are the outputs of its
-    test part."""
+    test part. By name, ``trained`` has predictions, and ``untrained`` the word for why there are
+    none."""
     flat = np.full((1, len(tested)), CONSTANT)
     rows: TablePredictions = {("constant", ""): RowPredictions(flat, provenance)}
     for metric, column in PAPER_METRICS.items():
@@ -142,12 +135,12 @@ def rows_of(
         rows[metric, ""] = RowPredictions(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
     runs = {name: run for name, run in RUNS.items() if run.evaluation == evaluation}
     for name, run in sorted(runs.items(), key=lambda item: (item[1].setup, item[1].schedule)):
-        if file := files.predictions.get(name):
+        if file := trained.get(name):
             seeds = _by_seed(file.content, tested["id"])
             origin = file.metadata["provenance"] if len(seeds) else ""
             rows[str(run.setup), run.schedule] = RowPredictions(seeds, origin)
         elif run.schedule == SHORT:
-            reason = files.untrained.get(name, "")
+            reason = untrained.get(name, "")
             rows[str(run.setup), run.schedule] = RowPredictions(flat[:0], "", reason)
     for model in ADDED_MODELS:
         values = to_scale(tested[f"{evaluation}:{model}"].to_numpy(np.float64))
@@ -220,7 +213,11 @@ def _p_values(
 
 
 def _cells(
-    experiment: str, files: Gathered, outputs: sealed.Sealed, bootstrap: Mapping[str, int]
+    experiment: str,
+    outputs: sealed.Sealed,
+    trained: Mapping[str, sealed.Sealed],
+    untrained: Mapping[str, str],
+    bootstrap: Mapping[str, int],
 ) -> list[dict[str, Any]]:
     """The rows of table 3, 4 or 5 that have numbers, or might have. Outputs of one MR are resampled
     together, and MRs that differ in values alone are one."""
@@ -235,7 +232,8 @@ def _cells(
     cells = []
     first: TablePredictions = {}
     for evaluation in (name for name in EVALUATIONS if name.startswith(experiment)):
-        rows = rows_of(evaluation, tested, files, outputs.metadata["provenance"])
+        provenance = outputs.metadata["provenance"]
+        rows = rows_of(evaluation, tested, trained, untrained, provenance)
         first = first or rows
         for key, row in rows.items():
             setup, schedule = key
@@ -271,17 +269,31 @@ def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
 
 
 def results(
-    experiment: str, files: Gathered, published: pd.DataFrame, bootstrap: Mapping[str, int]
+    outputs: Iterable[str | Path],
+    published: pd.DataFrame,
+    experiment: str,
+    predictions: Mapping[str, Sequence[str | Path]],
+    untrained: Iterable[Mapping[str, Any]],
+    bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
     """Table 3 (``cross_validation``), which tests on all outputs, 4 (``cross_domain``) or 5, of
-    three configurations with one test part. The ``bootstrap`` has draws and seed."""
+    three configurations with one test part.
+
+    outputs : the file of outputs, if there is one
+    predictions : by name, the files of `read_predictions`
+    untrained : why there are no others, by `refless.plan.Plan.missing`
+    bootstrap : ``draws`` and ``seed``
+    """
+    file = next(map(sealed.read, outputs), NO_OUTPUTS)
     crossed = experiment in CROSS
     keys = ["setup", "configuration"] if crossed else ["setup"]
-    if files.outputs is None:
+    if file is NO_OUTPUTS:
         schedule = np.where(published["setup"].str.isdigit(), SHORT, "")
         cells = published[keys].assign(schedule=schedule, provenance="", reason="")
     else:
-        cells = pd.DataFrame(_cells(experiment, files, files.outputs, bootstrap))
+        reasons = {reason["of"]["name"]: reason["code"] for reason in untrained}
+        trained = read_predictions(predictions)
+        cells = pd.DataFrame(_cells(experiment, file, trained, reasons, bootstrap))
     table = beside_published(cells, published, keys, _MEASURES)
     # what is trained by the paper's own schedule comes first, and stands for the paper's row
     published_columns = [Measure(name).published for name in _MEASURES]
@@ -297,40 +309,11 @@ def results(
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
-NO_OUTPUTS = sealed.Sealed(None, {"provenance": "", "instances": {}})
-"""In place of outputs that cannot be had."""
-
-
-def system_counts_of_files(outputs: Iterable[str], published: pd.DataFrame) -> pd.DataFrame:
-    """`outputs_by_system` from the file of a run, if there is one."""
-    file = next(map(sealed.read, outputs), NO_OUTPUTS)
-    return outputs_by_system(file.content, published, file.metadata["provenance"])
-
-
-def training_sizes_of_files(outputs: Iterable[str], published: pd.DataFrame) -> pd.DataFrame:
-    """`training_instances` from the file of a run, if there is one."""
-    metadata = next(map(sealed.read, outputs), NO_OUTPUTS).metadata
-    return training_instances(metadata["instances"], published, metadata["provenance"])
-
-
-def results_of_files(
-    outputs: Sequence[str],
-    published: pd.DataFrame,
-    experiment: str,
-    predictions: Mapping[str, Sequence[str]],
-    untrained: Iterable[Mapping[str, Any]],
-    bootstrap: Mapping[str, int],
-) -> pd.DataFrame:
-    """`results` from the files of a run: see `gather`."""
-    gathered = gather(next(iter(outputs), None), predictions, untrained)
-    return results(experiment, gathered, published, bootstrap)
-
-
 # ---- learning curves -----------------------------------------------------------------------------
 
 
 def trained_curve(
-    outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed], whole: int = 0
+    outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed], whole: int
 ) -> pd.DataFrame:
     """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`, from predictions of ``curve_50_setup1`` and
     so on: a row a random subset s, whose folds f are numbered 5 s + f, the mean over seeds. Where
@@ -347,13 +330,19 @@ def trained_curve(
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
-def data_size(curve: pd.DataFrame | None, files: Gathered) -> pd.DataFrame:
-    """What the figure draws: mean and standard deviation over subsets, by model and size. Empty
-    without the ``curve`` of BLEU Neighbors or without outputs."""
+def data_size(
+    outputs: Iterable[str | Path],
+    curve: Iterable[str | Path],
+    predictions: Mapping[str, Sequence[str | Path]],
+) -> pd.DataFrame:
+    """What the figure draws, from the files of a run: mean and standard deviation over subsets, by
+    model and size. Empty without the ``curve`` of BLEU Neighbors or without outputs."""
     columns = ["model", "size", *_CORRELATIONS, *(f"{name}_sd" for name in _CORRELATIONS)]
-    if curve is None or files.outputs is None:
+    files = [sealed.read(path).content for path in (*outputs, *curve)]
+    if len(files) < 2:
         return pd.DataFrame(columns=columns)
-    trained = trained_curve(files.outputs.content, files.predictions, int(curve["size"].max()))
-    both = pd.concat([part for part in (curve, trained) if len(part)])
+    rated, neighbors = files
+    trained = trained_curve(rated, read_predictions(predictions), int(neighbors["size"].max()))
+    both = pd.concat([part for part in (neighbors, trained) if len(part)])
     subsets = both.groupby(["model", "size"])[[*_CORRELATIONS]]
     return subsets.mean().join(subsets.std(ddof=0).add_suffix("_sd")).reset_index()[columns]
