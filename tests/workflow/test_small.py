@@ -59,7 +59,7 @@ def test_table_1_has_what_there_is_and_reasons_for_the_rest(small):
     absent = first[(first["dataset"] == "huse_generation") & (first["model"] != "meteor")]
     assert absent["mse"].isna().all()
     assert absent["reason"].str.contains("raw_file_missing").all()
-    # chit-chat's pairs are too many for the encoder, which nobody has anyway
+    # DSTC7's pairs are too many for the encoder, which nobody has anyway
     encoder = first[first["model"] == "bertscore"].set_index("dataset")
     assert "left_out" in encoder.loc["dstc7", "reason"]
     assert "left_out" not in encoder.loc["mine", "reason"]
