@@ -125,20 +125,6 @@ def test_networks_are_one_of_the_methods(tmp_path):
         read_networks(file)(rated, other)
 
 
-@needs_torch
-def test_a_network_sees_no_rating_of_its_fold(tmp_path):
-    from refless.evaluation.predict import by_networks
-
-    rated = rated_task(task_in(tmp_path))
-    (split,) = all_splits(rated, 0)["texts"]
-    first = by_networks(rated, split, 0, 1)
-    held = split.fold == 2
-    changed = replace(rated, quality=np.where(held, 1 - rated.quality, rated.quality))
-    second = by_networks(changed, split, 0, 1)
-    np.testing.assert_array_equal(first[held], second[held])
-    assert (first[~held] != second[~held]).any()
-
-
 def test_the_table_has_a_row_for_what_is_not_there(made):
     whole = comparison_table(["lost", "mine"], [made])
     assert whole["dataset"].tolist() == ["lost"] + ["mine"] * len(table_of(made))

@@ -63,7 +63,11 @@ def new_page(browser: Any, size: str) -> tuple[Any, list[str]]:
 @pytest.fixture(scope="module", params=SCREENS)
 def page(request: pytest.FixtureRequest, report: Path, browser: Any) -> Iterator[Any]:
     page, faults = new_page(browser, request.param)
+    page.on("console", lambda message: faults.append(message.text))
     page.goto(report.as_uri())
+    # what is far down is loaded where it is seen
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_function("[...document.images].every(one => one.naturalWidth > 0)")
     yield page
     assert faults == []
 
@@ -73,17 +77,6 @@ def shown(page: Any, name: str) -> Any:
     page.goto(page.url.partition("#")[0])
     page.click(f"nav a[href='#{name}']")
     return page.locator(f"#{name} table")
-
-
-@pytest.mark.parametrize("size", SCREENS)
-def test_no_error_and_no_request(report, browser, size):
-    page, faults = new_page(browser, size)
-    page.on("console", lambda message: faults.append(message.text))
-    page.goto(report.as_uri())
-    # all that is far down seen
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_function("[...document.images].every(one => one.naturalWidth > 0)")
-    assert faults == []
 
 
 def test_the_first_screen_of_a_laptop_has_the_results(page):

@@ -230,31 +230,24 @@ def told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "cell", "expected"),
     [
-        ("0.5", "1.0"),
-        ("0.555", "0.988"),
-        ("0.50 (0.1, 0.2)", "0.99 (-0.10, 1.00)"),
-        ("", "0.988"),
+        ("0.5", {}, "1.0"),
+        ("0.555", {}, "0.988"),
+        ("0.50 (0.1, 0.2)", {}, "0.99 (-0.10, 1.00)"),
+        ("", {}, "0.988"),
+        # what rounds to zero has no sign
+        ("0", {"column": "r_low"}, "0"),
+        # no number, and no or several rows
+        ("1", {"who": "b"}, "–"),
+        ("1", {"who": "c"}, "–"),
+        ("1", {"who": ""}, "–"),
     ],
 )
 @pytest.mark.usefixtures("told")
-def test_a_number_keeps_the_form_that_it_has_in_the_page(text, expected):
-    page = f"r is <!--one-->{text}<!--/-->, and 3"
-    assert filled(page, NUMBERS, Path()) == f"r is <!--one-->{expected}<!--/-->, and 3"
-
-
-@pytest.mark.usefixtures("told")
-def test_what_rounds_to_zero_has_no_sign():
-    numbers = {"one": {**NUMBERS["one"], "column": "r_low"}}
-    assert filled("<!--one-->0<!--/-->", numbers, Path()) == "<!--one-->0<!--/-->"
-
-
-@pytest.mark.parametrize("row", [{}, {"who": "b"}, {"who": "c"}])
-@pytest.mark.usefixtures("told")
-def test_a_number_that_is_not_one_cell_is_a_dash(row):
-    numbers = {"one": {"from": "t", "column": "r", **row}}
-    assert filled("<!--one-->1<!--/-->", numbers, Path()) == "<!--one-->–<!--/-->"
+def test_a_number_keeps_the_form_that_it_has_in_the_page(text, cell, expected):
+    page, numbers = "r is <!--one-->{}<!--/-->, and 3", {"one": {**NUMBERS["one"], **cell}}
+    assert filled(page.format(text), numbers, Path()) == page.format(expected)
 
 
 @pytest.mark.usefixtures("told")

@@ -35,18 +35,13 @@ def write_rows(path: Path, rows: Sequence[dict[str, str]], **how: Any) -> None:
         writer.writerows(rows)
 
 
-def write_huse_batch(
-    path: Path, items: int, seed: int, annotators: int = 12, types: Sequence[str] = ("HUMAN", "SUM")
-) -> None:
-    """A Mechanical Turk batch: each annotator labels half of the items, five a row.
-
-    The items take ``types`` in turn; log-probabilities differ from item to item.
-    """
-    generator = random.Random(seed)
-    texts = sentences(items, seed)
+def write_huse_batch(path: Path, items: int) -> None:
+    """A Mechanical Turk batch: each of twelve annotators labels half of the items, five a row."""
+    generator = random.Random(0)
+    texts = sentences(items, 0)
     goodness = [generator.uniform(0.5, 4.5) for _ in texts]
     rows: list[dict[str, str]] = []
-    for annotator in range(annotators):
+    for annotator in range(12):
         chosen = generator.sample(range(items), items // 2 // 5 * 5)
         for start in range(0, len(chosen), 5):
             row = {"HITId": "H", "AssignmentId": f"A{len(rows) + 1}", "WorkerId": f"W{annotator}"}
@@ -55,7 +50,7 @@ def write_huse_batch(
                 row |= {
                     f"Input.IDX{k}": str(item),
                     f"Input.CTX{k}": f"a question about {SUBJECTS[item % 5]}",
-                    f"Input.TYPE{k}": types[item % len(types)],
+                    f"Input.TYPE{k}": "SUM" if item % 2 else "HUMAN",
                     f"Input.OUT{k}": texts[item],
                     f"Input.LOGP{k}": f"{-1.5 - item % 7}",
                     f"Answer.{k}": LABELS[label],
@@ -64,9 +59,9 @@ def write_huse_batch(
     write_rows(path, rows, quoting=csv.QUOTE_ALL)
 
 
-def write_essays(train: Path, test: Path, solution: Path, seed: int = 0) -> None:
+def write_essays(train: Path, test: Path, solution: Path) -> None:
     """The three files of ASAP-SAS with a dozen training and eight test essays a set."""
-    generator = random.Random(seed)
+    generator = random.Random(0)
     first: list[dict[str, str]] = []
     tested: list[dict[str, str]] = []
     solved: list[dict[str, str]] = []
@@ -77,7 +72,7 @@ def write_essays(train: Path, test: Path, solution: Path, seed: int = 0) -> None
                 score = generator.randint(0, 3)
                 # the better, the longer; two of each set have too few or too many sentences
                 length = {0: 2, 1: 17}.get(i, 5 + 2 * score + generator.randint(0, 2))
-                parts = [s.removesuffix(" .") for s in sentences(length, 1000 * seed + number)]
+                parts = [s.removesuffix(" .") for s in sentences(length, number)]
                 text = ". ".join([*parts[:-1], f'they say "{parts[-1]}"']) + "."
                 row = {"Id": f"{number}", "EssaySet": f"{essay_set}"}
                 if own is first:
@@ -92,11 +87,11 @@ def write_essays(train: Path, test: Path, solution: Path, seed: int = 0) -> None
     write_rows(solution, solved, lineterminator="\n")
 
 
-def write_dstc7(path: Path, contexts: int, seed: int) -> None:
+def write_dstc7(path: Path, contexts: int) -> None:
     """The archive: four systems, two judges a response; Baseline copies Constant now and then."""
-    generator = random.Random(seed)
+    generator = random.Random(7)
     systems = ["Constant", "Baseline", "Human", "TeamA"]
-    texts = sentences(4 * contexts, seed)
+    texts = sentences(4 * contexts, 7)
     heads = {
         "context": "InstanceID Depth Context",
         "system_responses": "SystemID InstanceID Response",
@@ -141,12 +136,12 @@ METRICS = [
 ]
 
 
-def write_rated_outputs(root: Path, seed: int = 0) -> None:
+def write_rated_outputs(root: Path) -> None:
     """NEM's file with 440 rated outputs, and the references of BAGEL, SFRest and SFHot for it.
 
     220 outputs each are of LOLS and about hotels, so that tables 4 and 5 have something to test on.
     """
-    generator = random.Random(seed)
+    generator = random.Random(0)
     meanings: dict[str, list[tuple[str, str]]] = {"BAGEL": [], "SFRES": [], "SFHOT": []}
     rows = []
     for i in range(440):
@@ -187,12 +182,12 @@ def write_rated_outputs(root: Path, seed: int = 0) -> None:
             path.write_text("# written for tests\n" + json.dumps(triples), encoding="utf-8")
 
 
-def write_usr(path: Path, contexts: int = 12) -> None:
+def write_usr(path: Path) -> None:
     """Dialogues in the format of USR: two humans and two systems, three annotators."""
     generator = random.Random(2)
     names = ["Original Ground Truth", "New Human Generated", "Argmax Decoding", "Nucleus"]
     dialogues = []
-    for c in range(contexts):
+    for c in range(12):
         responses = []
         for name, text in zip(names, sentences(len(names), 50 + c), strict=True):
             overall = [generator.randint(1, 5) for _ in range(3)]
@@ -208,10 +203,10 @@ def write_usr(path: Path, contexts: int = 12) -> None:
     path.write_text(json.dumps(dialogues, indent=1), encoding="utf-8")
 
 
-def write_table(path: Path, texts: int = 40, seed: int = 3) -> None:
+def write_table(path: Path) -> None:
     """A user's own, with qualities of which means are the same in every order of adding up."""
-    generator = random.Random(seed)
-    rows = [f"{text}\t{generator.randint(0, 4)}" for text in sentences(texts, seed)]
+    generator = random.Random(3)
+    rows = [f"{text}\t{generator.randint(0, 4)}" for text in sentences(40, 3)]
     path.write_text("\n".join(["text\tquality", *rows, ""]), encoding="utf-8")
 
 
@@ -220,11 +215,11 @@ def write_raw_files(mirror: Path) -> dict[str, Path]:
 
     HUSE's generation is not among them, and neither is WordNet.
     """
-    write_huse_batch(mirror / "huse/summarization_raw_outputs.csv", items=60, seed=0)
+    write_huse_batch(mirror / "huse/summarization_raw_outputs.csv", items=60)
     names = "train_rel_2.tsv", "public_leaderboard_rel_2.tsv", "public_leaderboard_solution.csv"
     write_essays(*(mirror / "asap-sas" / name for name in names))
     write_usr(mirror / "usr/tc_usr_data.json")
-    write_dstc7(mirror / "dstc7/dstc7-task2-human_eval.tgz", contexts=24, seed=7)
+    write_dstc7(mirror / "dstc7/dstc7-task2-human_eval.tgz", contexts=24)
     write_rated_outputs(mirror)
     files = (path for path in mirror.rglob("*") if path.is_file())
     return {path.relative_to(mirror).as_posix(): path for path in files}

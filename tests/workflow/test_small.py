@@ -1,8 +1,6 @@
 """The whole workflow on small data: everything is built, and what is missing says why. An encoder
 that is at hand (a random one), and a missing one."""
 
-import csv
-import gzip
 import re
 
 import numpy as np
@@ -13,7 +11,7 @@ from refless.data.task import read_task
 from refless.kernels import kernel
 from refless.report.catalogue import catalogue
 from refless.store import sealed
-from tests.conftest import ROOT, Project
+from tests.conftest import Project
 from tests.kernels.test_bertscore import TORCH, bert_folder
 
 THERE = ["huse_summarization", "dstc7", "mine"]
@@ -63,6 +61,7 @@ def test_table_1_has_what_there_is_and_reasons_for_the_rest(small):
     encoder = first[first["model"] == "bertscore"].set_index("dataset")
     assert "left_out" in encoder.loc["dstc7", "reason"]
     assert "left_out" not in encoder.loc["mine", "reason"]
+    assert ("package_missing" if TORCH else "encoder_missing") in encoder.loc["mine", "reason"]
     assert encoder["mse"].isna().all()
 
 
@@ -116,22 +115,6 @@ def test_every_file_between_stages_is_sealed_with_its_inputs(small):
         record = sealed.read_record(path)
         assert results / record["folder"] == path.parent
         assert record["inputs"] or path.parts[-3] == "ratings"
-
-
-def test_every_csv_opens_with_pandas_and_as_a_spreadsheet(small):
-    """With its header as the first line, below results and of what comes with refless."""
-    files = [
-        path
-        for folder in (small.path / "results", ROOT / "resources/shipped")
-        for path in folder.rglob("*.csv*")
-    ]
-    assert len(files) > 240
-    for path in files:
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as handle:
-            header = next(csv.reader(handle))
-        table = pd.read_csv(path)
-        assert list(table) == header, path
-        assert all(name.isidentifier() or name.isprintable() for name in header), path
 
 
 def test_no_text_leaves_the_ratings(small):
@@ -196,10 +179,3 @@ def test_a_changed_option_computes_that_kernel_again(with_model, tmp_path):
     config = project.path / HERE / "config.json"
     config.write_bytes(config.read_bytes() + b"\n")  # another encoder in its place
     assert project.planned(FILE)["compute_encoder_kernel"] == 1
-
-
-def test_what_the_encoder_lacks_is_said(small):
-    table = pd.read_csv(small.path / f"results/tables/{TARGET}.csv")
-    own = table[(table["model"] == "bertscore") & (table["dataset"] == "mine")].iloc[0]
-    assert np.isnan(own["mse"])
-    assert ("package_missing" if TORCH else "encoder_missing") in own["reason"]
