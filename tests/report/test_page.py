@@ -91,7 +91,7 @@ def test_a_column_has_one_number_and_what_the_paper_prints_comes_first(entry, tm
         "Spearman, paper",
         "Spearman, ours",
         "difference",
-        "95% interval",
+        "our 95% interval",
     ]
     assert rows[0][5:] == ["p < 0.01, paper", "p < 0.01, ours", "p", "covered"]
     assert [row[0] for row in rows[2:]] == [

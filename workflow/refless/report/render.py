@@ -131,7 +131,7 @@ def _label(row: TableRow, name: str, column: Column, names: Names) -> str:
 def _headings(name: str, column: Column, before: str) -> list[str]:
     label = before + (column.label or name.replace("_", " "))
     paper = f"{before}paper" if column.paper else f"{label}, paper"
-    more = [f"{before}difference", f"{before}95% interval"] if column.full else []
+    more = [f"{before}difference", f"{before}our 95% interval"] if column.full else []
     return [paper, label, *more]
 
 
