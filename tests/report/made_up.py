@@ -41,6 +41,7 @@ ENTRIES = (
         *("reproducibility_cells", "Both", "cells", "all values", "At 0."),
         tabulated_by="some.function",
         drawn_by="some.function",
+        columns={"agreement": Column()},
     ),
 )
 SVG = (

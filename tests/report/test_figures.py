@@ -2,7 +2,9 @@
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from unittest import mock
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,6 +17,7 @@ from matplotlib.lines import Line2D
 
 from refless.experiments.reproducibility.cells import CELLS
 from refless.report import figures, figures_bleu_neighbors
+from refless.report.figures_bleu_neighbors import figure_over_sizes, figure_over_thresholds
 from refless.report.figures_comparison import correlations_of_methods
 from refless.report.figures_delta_bleu import reference_regimes
 from refless.report.figures_reproducibility import differences
@@ -71,17 +74,27 @@ def compared() -> dict[str, pd.DataFrame]:
     return {"comparison": table}
 
 
-def threshold_figure(table: pd.DataFrame) -> Figure:
-    defaults = {"a": 5.0, "b": 0.66}
-    return figures_bleu_neighbors.threshold_figure(
-        table, STYLES, "spearman", defaults, HUMAN, POINTS
-    )
+THRESHOLDS = {"a": 5.0, "b": 0.66}
 
 
-def data_size_figure(table: pd.DataFrame) -> Figure:
-    return figures_bleu_neighbors.data_size_figure(
-        table, STYLES, HUMAN, {"spearman": POINTS, "coverage": {}}
-    )
+def drawn(draw: Callable[..., tuple[Figure, pd.DataFrame]], curve: pd.DataFrame) -> Figure:
+    """A figure of BLEU Neighbors with these numbers in place of those of files."""
+    values = {"average_annotators": HUMAN, "threshold_curves": curve, "read_data_sizes": curve}
+    values["published_points"] = {"spearman": POINTS, "coverage": {}}
+    functions = {name: mock.Mock(return_value=value) for name, value in values.items()}
+    with mock.patch.multiple(figures_bleu_neighbors.curves, **functions):
+        return draw([], [], pd.DataFrame(), STYLES, THRESHOLDS)[0]
+
+
+over_thresholds = partial(figure_over_thresholds, kernel="bleu.char", column="spearman")
+
+
+def threshold_figure(curve: pd.DataFrame) -> Figure:
+    return drawn(over_thresholds, curve)
+
+
+def data_size_figure(curve: pd.DataFrame) -> Figure:
+    return drawn(figure_over_sizes, curve)
 
 
 def named(ax: Axes) -> dict[str, Line2D]:
@@ -234,8 +247,8 @@ def test_cells_are_differences_and_errors_are_in_percent():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: threshold_figure(pd.DataFrame()),
-        lambda: data_size_figure(pd.DataFrame()),
+        lambda: over_thresholds([], [], pd.DataFrame(), {}, THRESHOLDS)[0],
+        lambda: figure_over_sizes([], [], pd.DataFrame(), {}, THRESHOLDS)[0],
         lambda: correlations_of_methods({"comparison": compared()["comparison"].iloc[:0]}, {})[0],
         lambda: reference_regimes([], pd.DataFrame(), {})[0],
         lambda: differences({"reproducibility_cells": pd.DataFrame(columns=CELLS)})[0],

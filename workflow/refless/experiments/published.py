@@ -15,7 +15,7 @@ import pandas as pd
 from refless.statistics.measure import PUBLISHED, Measure
 
 EQUAL, INSIDE, OUTSIDE, ABSENT = "equal", "inside", "outside", "absent"
-_WHOLE_NUMBERS = {"n", "substitute_encoder", "p_below_0.01"}
+_WHOLE_NUMBERS = {"n", "seeds", "substitute_encoder", "uses_references", "p_below_0.01"}
 _TEXTS = {
     *("dataset", "metric", "references", "contexts", "tokens", "rule", "kernel", "method", "split"),
     *("provenance", "reason", "pearson_draws", "pearson_by_system_draws", "interval_for"),

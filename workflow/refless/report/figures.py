@@ -75,11 +75,8 @@ def save(figure: Figure, path: str | Path, table: pd.DataFrame) -> None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         box = figure.get_tightbbox().padded(0.1)  # inches
-        for ending, metadata in UNDATED.items():
-            buffer = BytesIO()
-            with plt.rc_context({"svg.hashsalt": "refless"}):
-                figure.savefig(buffer, format=ending[1:], bbox_inches=box, metadata=metadata)
-            contents[path.with_suffix(ending)] = buffer.getvalue()
+        for ending in UNDATED:
+            contents[path.with_suffix(ending)] = _saved(figure, ending, bbox_inches=box)
         write_sidecar(contents, {})
     finally:
         plt.close(figure)
@@ -87,11 +84,16 @@ def save(figure: Figure, path: str | Path, table: pd.DataFrame) -> None:
 
 def as_address(figure: Figure) -> str:
     """A drawing as the address of an SVG, for a page that is one file."""
+    svg = _saved(figure, ".svg")
+    plt.close(figure)
+    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+
+
+def _saved(figure: Figure, ending: str, **options: Any) -> bytes:
     buffer = BytesIO()
     with plt.rc_context({"svg.hashsalt": "refless"}):
-        figure.savefig(buffer, format="svg", metadata=UNDATED[".svg"])
-    plt.close(figure)
-    return f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
+        figure.savefig(buffer, format=ending[1:], metadata=UNDATED[ending], **options)
+    return buffer.getvalue()
 
 
 def empty_figure(reason: str) -> Figure:

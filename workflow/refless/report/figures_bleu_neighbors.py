@@ -38,34 +38,22 @@ def figure_over_thresholds(
     kernel: str,
     column: str,
 ) -> tuple[Figure, pd.DataFrame]:
-    """Figures 2 and 3, from the files of a run: see `threshold_figure`."""
+    """Figures 2 and 3: two panels, a on the left and b on the right.
+
+    ratings, predictions : the files of `read_predicted`
+    published : the paper's table 1, whose values at the defaults are drawn hollow
+    styles : how data sets are shown
+    thresholds : the default of ``a`` and of ``b``, marked by a thin line
+    kernel : whose predictions are drawn
+    column : ``spearman``, with the average annotator, or ``coverage``
+    """
     tasks = read_predicted(ratings, predictions, **thresholds)
     curve = curves.threshold_curves(tasks, kernel, **thresholds)
+    table = curve[["dataset", "threshold", "value", column]]
+    if curve.empty:
+        return empty_figure(_ABSENT), table
     people = curves.average_annotators(tasks) if column == "spearman" else {}
     points = curves.published_points(published, styles)[column]
-    figure = threshold_figure(curve, styles, column, thresholds, people, points)
-    return figure, curve[["dataset", "threshold", "value", column]]
-
-
-def threshold_figure(
-    curve: pd.DataFrame,
-    styles: Appearance,
-    column: str,
-    defaults: Mapping[str, float],
-    people: Annotators,
-    published: Mapping[str, float],
-) -> Figure:
-    """Two panels, a on the left and b on the right: figures 2 and 3.
-
-    curve : the columns dataset, threshold, value, spearman and coverage
-    styles : how data sets are shown
-    column : ``spearman`` or ``coverage``
-    defaults : the default of ``a`` and of ``b``, marked by a thin line
-    people : of data sets with annotators
-    published : by data set, the paper's value at the defaults, drawn hollow
-    """
-    if curve.empty:
-        return empty_figure(_ABSENT)
     figure, (axes,) = panels(1, 2, 3.4, sharey=True)
     for ax, (threshold, label) in zip(axes, _THRESHOLDS.items(), strict=True):
         panel = curve[curve["threshold"] == threshold]
@@ -75,10 +63,10 @@ def threshold_figure(
             (line,) = ax.plot(part["value"], part[column], color=style["colour"])
             line.set(label=style["name"], marker=style["marker"], markevery=max(1, len(part) // 8))
             _annotators(ax, style, people.get(str(dataset)))
-            if (value := published.get(str(dataset))) is not None:
+            if (value := points.get(str(dataset))) is not None:
                 point = {"mec": style["colour"], "clip_on": False, **PUBLISHED}
-                ax.plot(defaults[threshold], value, **point)
-        ax.axvline(defaults[threshold], color="0.75", lw=0.8, zorder=0)
+                ax.plot(thresholds[threshold], value, **point)
+        ax.axvline(thresholds[threshold], color="0.75", lw=0.8, zorder=0)
         ax.set_xlabel(label)
     axes[0].set_ylabel(AXES[column])
     # where few texts are covered, a rho may be anything
@@ -88,11 +76,11 @@ def threshold_figure(
         low, high = np.nanmin(heights), np.nanmax(heights)
         axes[0].set_ylim(low - 0.05, high + 0.05)
     figure.legend(
-        handles=_handles(curve["dataset"].unique(), styles, people, published),
+        handles=_handles(curve["dataset"].unique(), styles, people, points),
         loc="outside lower center",
         ncols=3,
     )
-    return figure
+    return figure, table
 
 
 def figure_over_sizes(
@@ -102,41 +90,30 @@ def figure_over_sizes(
     styles: Appearance,
     thresholds: Mapping[str, Any],
 ) -> tuple[Figure, pd.DataFrame]:
-    """Figure 4, from the files of a run: see `data_size_figure`."""
-    curve = curves.read_data_sizes(sizes)
-    people = curves.average_annotators(read_predicted(ratings, [], **thresholds))
-    figure = data_size_figure(curve, styles, people, curves.published_points(published, styles))
-    means = curve.drop(columns="subset").groupby(["dataset", "size"], sort=False).mean()
-    return figure, means.reset_index()
+    """Figure 4: Spearman and coverage over the number of rated texts, with one standard deviation.
 
-
-def data_size_figure(
-    curve: pd.DataFrame,
-    styles: Appearance,
-    people: Annotators,
-    published: Mapping[str, Mapping[str, float]],
-) -> Figure:
-    """Spearman and coverage over the number of rated texts, with one standard deviation.
-
-    curve : the columns dataset, size, subset, spearman and coverage
-    people : as for `threshold_figure`, in the panel of Spearman
-    published : by measure, the paper's value on all texts
+    sizes : the files of `refless.experiments.bleu_neighbors.curves.read_data_sizes`
+    Others are as for `figure_over_thresholds`.
     """
-    if curve.empty:
-        return empty_figure(_ABSENT)
+    curve = curves.read_data_sizes(sizes)
     grouped = curve.groupby(["dataset", "size"], sort=False)[["spearman", "coverage"]]
-    points = grouped.mean().join(grouped.std(ddof=0).add_suffix("_sd")).reset_index()
+    means = grouped.mean()
+    if curve.empty:
+        return empty_figure(_ABSENT), means.reset_index()
+    people = curves.average_annotators(read_predicted(ratings, [], **thresholds))
+    printed = curves.published_points(published, styles)
+    points = means.join(grouped.std(ddof=0).add_suffix("_sd")).reset_index()
     points = points.rename(columns={"dataset": "series"})
     appearances = {
         task: (style["colour"], style["marker"], style["name"]) for task, style in styles.items()
     }
-    figure, axes = sizes_figure(points, appearances, ("spearman", "coverage"), published)
+    figure, axes = sizes_figure(points, appearances, ("spearman", "coverage"), printed)
     tasks = curve["dataset"].unique()
     for dataset in tasks:
         _annotators(axes[0], styles[dataset], people.get(dataset))
-    handles = _handles(tasks, styles, people, published)
+    handles = _handles(tasks, styles, people, printed)
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
-    return figure
+    return figure, means.reset_index()
 
 
 def _annotators(ax: Axes, style: Mapping[str, Any], both: tuple[float, float] | None) -> None:

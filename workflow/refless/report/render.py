@@ -68,8 +68,7 @@ def parts_of(entry: Entry, table: pd.DataFrame, datasets: Mapping[str, str]) -> 
     names, rows = with_datasets(datasets), table.to_dict("records")
     for section in entry.sections:
         inside = [row for row in rows if _fits(row, section.where)]
-        # an entry without columns has those that the configuration names
-        columns = section.columns or entry.columns or dict.fromkeys(map(str, table), Column())
+        columns = section.columns or entry.columns
         for value in dict.fromkeys(plain(row.get(section.by)) for row in inside):
             part = [row for row in inside if plain(row.get(section.by)) == value]
             yield _part(section, columns, part, names)

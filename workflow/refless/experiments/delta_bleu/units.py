@@ -171,14 +171,9 @@ def observations(
     seed : an assignment hangs on it, on the pair and on its place among the assignments alone
     Returns score_gaps : float64 (cells, assignments, observations)
     rating_gaps : float64 (assignments, observations)
-    Raises SettingError: fewer contexts than a unit has, or ``contexts_of`` names others than
-        there are.
+    Raises SettingError: fewer contexts than a unit has; as `unit_sums`.
     """
     dialogues = counted.dialogues
-    if contexts_of.min(initial=0) < 0 or contexts_of.max(initial=-1) >= len(dialogues.output):
-        ends = f"{contexts_of.min()} to {contexts_of.max()}"
-        message = f"contexts {ends} are not all of {len(dialogues.output)}"
-        raise SettingError(message, remedy="number them from 0")
     n_units = contexts_of.shape[1] // contexts_per_unit
     if n_units == 0:
         raise SettingError(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.experiments.published import beside_published
+from refless.experiments.published import beside_published, with_types
 from refless.experiments.rnn_qe.baselines import (
     ADDED_MODELS,
     CONSTANT,
@@ -305,8 +305,7 @@ def results(
     columns += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
     columns += ["interval_for", "provenance", "reason"]
     draws = [] if crossed else [Measure(name).draws for name in _MEASURES]
-    table = table.reindex(columns=[*columns, *draws, *ASIDE])
-    return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
+    return with_types(table, [*columns, *draws, *ASIDE])
 
 
 # ---- learning curves -----------------------------------------------------------------------------
