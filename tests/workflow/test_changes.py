@@ -250,9 +250,7 @@ def test_a_second_make_makes_nothing_and_says_where_the_files_are(quick):
     assert len(last) == 6
     assert str(quick.path / "results/report.html") in last[0]
     assert "shipped" in last[3]
-
-
-def test_the_report_records_the_command_that_was_typed(quick):
+    # the report has the command that was typed
     provenance = (quick.path / "results/run/provenance.json").read_text(encoding="utf-8")
     assert "network=False" in provenance
 
