@@ -103,7 +103,7 @@ def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float,
     for dataset, data in tasks.items():
         if data.annotated:
             against_others, against_all = (
-                data.panel.human_rows(others=others, draws=1).average_spearman.value
+                data.human_rows(others=others, draws=1).average_spearman.value
                 for others in (True, False)
             )
             rho[dataset] = against_others, against_all

@@ -6,8 +6,9 @@ quality of its neighbors, leave-one-out.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,39 +70,16 @@ def is_substitute_encoder(name: str, options: Mapping[str, Any]) -> bool:
     return name.startswith("bertscore.") and (name != "bertscore.roberta-large" or bool(options))
 
 
-class RatingPanel(NamedTuple):
-    """The single ratings of a data set, and the quality of its texts.
-
-    text, rater, rating : of each single rating the number of its text (0 to n - 1), the annotator,
-        and the rating from 0 to 1, shape (ratings,) each
-    quality : of the texts, shape (n,)
-    """
-
-    text: Array
-    rater: Array
-    rating: Array
-    quality: Array
-
-    def human_rows(self, **options: Any) -> AnnotatorScores:
-        """See `refless.statistics.human_rows`."""
-        return human_rows(self.text, self.rater, self.rating, self.quality, **options)
-
-    @property
-    def rated_by_several(self) -> Array:
-        """Whether a text has two annotators or more, bool (n,)."""
-        pairs = np.unique(np.array([self.text, pd.factorize(self.rater)[0]]), axis=1)
-        return np.bincount(pairs[0], minlength=len(self.quality)) > 1
-
-
-_NO_RATINGS = RatingPanel(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
+_nothing = partial(np.zeros, 0)
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """A data set with its predictions; of one that is not there, nothing.
+    """A data set with its single ratings and its predictions; of one that is not there, nothing.
 
-    id : of the rated texts
-    panel : their ratings
+    id, quality : of the rated texts, shape (n,)
+    text, rater, rating : of each single rating the number of its text (0 to n - 1), the annotator,
+        and the rating from 0 to 1, shape (ratings,) each
     units : what a bootstrap resamples whole, see `contexts_if_enough`
     provenance : of the ratings, ``computed`` or ``shipped``
     files : by kernel, `NEIGHBOR_COLUMNS` of each rated text
@@ -109,21 +87,31 @@ class Predicted:
     """
 
     id: Sequence[str] = ()
-    panel: RatingPanel = _NO_RATINGS
+    quality: Array = field(default_factory=_nothing)
+    text: Array = field(default_factory=_nothing)
+    rater: Array = field(default_factory=_nothing)
+    rating: Array = field(default_factory=_nothing)
     units: Array | None = None
     provenance: str = ""
     files: Mapping[str, sealed.Sealed] = field(default_factory=dict)
     estimates: Mapping[str, Array] = field(default_factory=dict)
 
     @property
-    def quality(self) -> Array:
-        """Of the texts, shape (n,)."""
-        return self.panel.quality
-
-    @property
     def annotated(self) -> bool:
         """Whether there are single ratings."""
-        return len(self.panel.text) > 0
+        return len(self.text) > 0
+
+    @property
+    def rated_by_several(self) -> Array:
+        """Whether a text has two annotators or more, bool (n,)."""
+        pairs = np.unique(np.array([self.text, pd.factorize(self.rater)[0]]), axis=1)
+        return np.bincount(pairs[0], minlength=len(self.quality)) > 1
+
+    def human_rows(self, **options: Any) -> AnnotatorScores:
+        """See `refless.statistics.human_rows`."""
+        return human_rows(
+            self.text, self.rater, self.rating, self.quality, units=self.units, **options
+        )
 
     def kernel_cells(self, kernel: str) -> dict[str, Any]:
         """A kernel's columns ``provenance`` and ``substitute_encoder`` in tables."""
@@ -175,12 +163,10 @@ def read_predicted(
         }
         predicted[dataset.name] = Predicted(
             id=id,
-            panel=RatingPanel(
-                text=pd.Index(id).get_indexer(single["id"]),
-                rater=single["rater"].to_numpy(),
-                rating=single["rating"].to_numpy(float),
-                quality=quality,
-            ),
+            quality=quality,
+            text=pd.Index(id).get_indexer(single["id"]),
+            rater=single["rater"].to_numpy(),
+            rating=single["rating"].to_numpy(float),
             units=contexts_if_enough(dataset.contexts),
             provenance=dataset.metadata["provenance"],
             files=neighbors,

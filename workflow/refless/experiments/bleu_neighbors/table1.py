@@ -108,10 +108,9 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
     if not data.annotated:
         reason = "no_annotators" if data.id else ""
         return [{"model": name, "ground_truth": ALL, "reason": reason} for name in (BEST, AVERAGE)]
-    bootstrap = {"units": data.units, "draws": draws, "seed": seed}
-    of_all = data.panel.human_rows(**bootstrap)
-    of_others = data.panel.human_rows(others=True, **bootstrap)
-    n, rated_by_several = len(data.quality), int(data.panel.rated_by_several.sum())
+    of_all = data.human_rows(draws=draws, seed=seed)
+    of_others = data.human_rows(others=True, draws=draws, seed=seed)
+    n, rated_by_several = len(data.quality), int(data.rated_by_several.sum())
     return [
         {
             "model": model,
@@ -152,12 +151,10 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableR
 def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> dict[str, Any]:
     """The cells of a model where each annotator's texts are measured against the other annotators'
     labels, and averaged over annotators; none where nothing can be."""
-    averages = data.panel.human_rows(
-        estimate=estimate, others=True, units=data.units, draws=draws, seed=seed
-    )
+    averages = data.human_rows(estimate=estimate, others=True, draws=draws, seed=seed)
     if np.isnan(averages.average_spearman.value):
         return {}
-    rated_by_several = data.panel.rated_by_several
+    rated_by_several = data.rated_by_several
     factor = training_factor((len(estimate) - 1) / len(estimate))
     measures = measure_cells(
         mse=averages.average_mse.with_spread(factor, 0, np.inf),
@@ -214,12 +211,12 @@ def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Tabl
             rows.append(row)
             if kernel not in computed or not data.annotated:
                 continue
-            covered, panel = ~np.isnan(data.estimates[kernel]), data.panel
+            covered = ~np.isnan(data.estimates[kernel])
             errors = covered_errors(
-                panel.text,
-                panel.rater,
-                panel.rating,
-                panel.quality,
+                data.text,
+                data.rater,
+                data.rating,
+                data.quality,
                 covered,
                 draws,
                 seed,
