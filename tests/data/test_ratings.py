@@ -109,7 +109,7 @@ def test_what_an_experiment_lacks_is_no_reason_to_read_the_data_again(tmp_path):
 def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_path):
     context = ["how  are you", "", "how are you", "", "why"]
     texts = ["fine", "good", "bad", "so", "well"]
-    dataset = written_task(tmp_path / "t", texts, np.linspace(0.1, 0.9, 5), None, context)
+    dataset = written_task(tmp_path / "t", texts, np.linspace(0.1, 0.9, 5), context)
     assert read_task(tmp_path / "t", whole=True).texts["text"].tolist() == texts
     blank_task(tmp_path / "t", tmp_path / "out/t")
     blanked = read_task(tmp_path / "out/t")

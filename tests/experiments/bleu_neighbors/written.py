@@ -17,7 +17,6 @@ def written_task(
     folder: Path,
     texts: list[str],
     quality: np.ndarray,
-    system: list[str] | None = None,
     context: list[str] | None = None,
     ratings: pd.DataFrame | None = None,
 ) -> Task:
@@ -29,7 +28,7 @@ def written_task(
     rated = pd.Series((~np.isnan(quality)).astype(float), ids)
     counts = ratings["id"].value_counts().reindex(ids).fillna(rated).astype(int)
     table = pd.DataFrame({"id": ids, "dataset": folder.name, "text": texts, "quality": quality})
-    table = table.assign(context=context or "", n_ratings=counts.to_numpy(), system=system or "")
+    table = table.assign(context=context or "", n_ratings=counts.to_numpy(), system="")
     write_task(RatedTexts(table, ratings, scale=(0, 1)), folder, {})
     return read_task(folder)
 
@@ -64,4 +63,4 @@ def annotated_task(folder: Path) -> Task:
     ratings["rating"] = ratings["label"] / 5
     quality = ratings.groupby("id")["rating"].apply(np.mean).reindex(ids).to_numpy()
     context = [f"context {i // 4}" for i in range(len(texts))]
-    return written_task(folder, texts, quality, None, context, ratings)
+    return written_task(folder, texts, quality, context, ratings)
