@@ -26,7 +26,7 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.experiments.delta_bleu.table2 import KEYS, table2
+from refless.experiments.delta_bleu.table2 import KEYS, delta_bleu_table2
 from refless.experiments.delta_bleu.units import (
     observations,
     resampled_contexts,
@@ -360,7 +360,7 @@ def published() -> pd.DataFrame:
 
 
 def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):
-    table = table2([file], published(), ["small", "other"])
+    table = delta_bleu_table2([file], published(), ["small", "other"])
     assert not table.duplicated(KEYS).any()
     paper = table.iloc[:2]  # the report counts these as the published cells
     assert paper[KEYS[:3]].to_numpy().tolist() == [
@@ -389,7 +389,7 @@ GOLDEN = {  # rows of DSTC7 as they stood when they were first computed
 
 def test_shipped_numbers_give_the_published_table():
     path = ROOT / "resources/shipped/delta_bleu/dstc7/units.csv"
-    table = table2([path], published(), ["dstc7"]).set_index(KEYS[1:])
+    table = delta_bleu_table2([path], published(), ["dstc7"]).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
     for key, numbers in GOLDEN.items():
         row = table.loc[tuple(key.split())]

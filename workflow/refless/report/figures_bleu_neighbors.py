@@ -75,11 +75,7 @@ def figure_over_thresholds(
     if np.isfinite(heights).any():
         low, high = np.nanmin(heights), np.nanmax(heights)
         axes[0].set_ylim(low - 0.05, high + 0.05)
-    figure.legend(
-        handles=_handles(curve["dataset"].unique(), styles, people, points),
-        loc="outside lower center",
-        ncols=3,
-    )
+    _legend(figure, curve["dataset"].unique(), styles, people, points)
     return figure, table
 
 
@@ -111,8 +107,7 @@ def figure_over_sizes(
     tasks = curve["dataset"].unique()
     for dataset in tasks:
         _annotators(axes[0], styles[dataset], people.get(dataset))
-    handles = _handles(tasks, styles, people, printed)
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    _legend(figure, tasks, styles, people, printed)
     return figure, means.reset_index()
 
 
@@ -124,10 +119,14 @@ def _annotators(ax: Axes, style: Mapping[str, Any], both: tuple[float, float] | 
         line.set(markevery=[1], clip_on=False)
 
 
-def _handles(
-    tasks: Iterable[str], styles: Appearance, people: Annotators, published: Mapping[str, Any]
-) -> list[Line2D]:
-    """Of a legend: data sets by colour and marker, what else is drawn in grey."""
+def _legend(
+    figure: Figure,
+    tasks: Iterable[str],
+    styles: Appearance,
+    people: Annotators,
+    published: Mapping[str, Any],
+) -> None:
+    """Data sets by colour and marker, what else is drawn in grey."""
     handles = [
         Line2D([], [], color=style["colour"], marker=style["marker"], label=style["name"])
         for style in (styles[dataset] for dataset in tasks)
@@ -136,4 +135,4 @@ def _handles(
         handles.append(Line2D([], [], color="0.3", ls=dashes, lw=1.1, label=label))
     if published:
         handles.append(Line2D([], [], color="0.3", label="published", **PUBLISHED))
-    return handles
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)

@@ -38,7 +38,7 @@ def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
     return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
-def table2(
+def delta_bleu_table2(
     units: Iterable[str | Path], published: pd.DataFrame, tasks: Iterable[str]
 ) -> pd.DataFrame:
     """The paper's cells, then every row of each data set of ``tasks``, one row for each without
