@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from refless.data.user_ratings import read_ratings, read_texts
-from refless.errors import FormatError
+from refless.errors import FormatError, SettingError
 
 RATED = pd.DataFrame({"text": ["a", "b", "c"], "quality": [1, 2, 3], "n": [7, 8, 9]})
 
@@ -49,6 +49,25 @@ def test_rows_are_joined_by_two_columns_and_outputs_too(tmp_path):
     outputs = table.drop(columns="quality")
     assert read_texts(outputs, ["score_*"], join=join).columns["score_x"] == [0.7, 0.1]
     assert "score_x" not in read_texts(table[["text"]], ["score_*"], join=join).columns
+
+
+def test_what_has_no_key_is_joined_to_nothing(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("n,score_x\n,99\n0,1\n")
+    table = pd.DataFrame({"text": ["a", "b", "c"], "n": [None, "", 0]})
+    scores = read_texts(table, ["score_*"], join=(path, "n")).columns["score_x"]
+    assert pd.Series(scores).fillna(-1).tolist() == [-1, -1, 1]
+    assert len(read_texts(table.head(0), join=(path, "n")).rows) == 0
+    with pytest.raises(FormatError, match="no column 'm'"):
+        read_texts(table, join=(path, ["n", "m"]))
+    with pytest.raises(SettingError):
+        read_texts(table, join=(path, []))
+
+
+def test_an_output_without_a_system_among_others_is_refused():
+    table = pd.DataFrame({"text": ["a", "b"], "system": ["x", ""]})
+    with pytest.raises(FormatError, match="system"):
+        read_texts(table, ["system"])
 
 
 def test_a_table_stays_a_table(tmp_path):

@@ -90,11 +90,13 @@ def test_a_pair_is_compared_on_the_repeats_that_both_have(judged):
 
 
 def test_what_does_not_differ_from_the_best_of_a_rank_shares_it(judged, comparison, pairs):
-    table = pd.DataFrame(itertools.combinations("abcd", 2), columns=["a", "b"])
+    table = pd.DataFrame(itertools.combinations("abcd", 2), columns=["a", "b"]).assign(difference=1)
     # b is not shown to be worse than a, c is; d is worse than b, but not than c
     table["p_holm"] = [0.2, 0.01, 0.01, 0.3, 0.01, 0.5]
     assert ranks(table) == {"a": 1, "b": 1, "c": 2, "d": 2}
     assert ranks(table.assign(p_holm=np.nan)) == {}
+    # as they are printed, none differs
+    assert set(ranks(table.assign(difference=0.004)).values()) == {1}
     (line,) = scores_line(judged, comparison, pairs)
     assert line.index("score_good") < line.index("score_useless")
     two = pairs[pairs["a"].isin(["score_good"]) & pairs["b"].isin(["score_same"])]
@@ -110,7 +112,8 @@ def test_what_does_not_differ_from_the_best_of_a_rank_shares_it(judged, comparis
 def test_a_score_that_falls_as_ratings_rise_is_turned_and_named(judged, comparison):
     table = comparison.table.set_index(["split", "method"])
     assert table.loc[("texts", "score_loss"), "pearson"] > 0.5
-    (line,) = (line for line in warnings(judged, comparison) if "score_" in line)
+    untested, _ = replacement_table(judged, comparison)
+    (line,) = (line for line in warnings(judged, comparison, untested) if "score_" in line)
     assert line.startswith("score_loss:")
     assert "score_few (of 80 texts)" in line
     few = table.loc["texts", "score_few"]
@@ -205,6 +208,8 @@ def test_the_alternative_annotator_test_is_its_definition(scoring, seed):
     found = rater_test(ratings, candidate, 0.2, scoring)
     expected = slow_rater_test(ratings, candidate, 0.2, closeness)
     assert (found.wins, found.raters, found.advantage) == pytest.approx(expected)
+    tiny = rater_test(1e-7 * ratings, 1e-7 * candidate, 0.2, scoring)
+    assert (tiny.wins, tiny.advantage) == (found.wins, found.advantage)
     assert found.raters == 4
 
 
@@ -224,9 +229,9 @@ def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
     agreeing = with_raters(rated, 0.3)
     comparison = compare(agreeing, SETTINGS)
     table, reason = replacement_table(agreeing, comparison)
-    assert not [*warnings(agreeing, comparison)]
+    assert not [*warnings(agreeing, comparison, table)]
     percent = replace(agreeing, scores={"score_judge": 20 * agreeing.scores["score_judge"]})
-    (line,) = warnings(percent, comparison)
+    (line,) = warnings(percent, comparison, replacement_table(percent, comparison)[0])
     assert "score_judge: of another unit" in line
     passes = table.set_index("method")["passes"]
     assert passes["score_judge"]

@@ -159,9 +159,32 @@ def test_a_plan_holds_for_what_was_rated():
 
 def test_outputs_that_were_rated_are_told_apart_by_text_system_and_context():
     rated = pd.DataFrame({"text": ["A b", "c"], "system": ["x-1", "y"]})
-    systems = ["x1", " x-1", "x-1", "y"]
+    systems = ["x1", "x-1", "x-1", "y"]
     outputs = pd.DataFrame({"text": ["a b", "a  B.", "a b", "d"], "system": systems})
     assert unrated_rows(rated, outputs) == ([0, 2, 3], 1)
+
+
+def test_unrated_rows_of_one_table_count_though_they_equal_rated_ones():
+    rated, _ = frames()
+    table = pd.concat([rated, rated.head(30).assign(quality=None)])
+    row = refless.estimate(table, scale=[1, 5]).table.iloc[0]
+    assert row[["rated", "unrated"]].tolist() == [80, 30]
+
+
+def test_contexts_of_any_spelling_are_one():
+    rated, outputs = frames()
+    outputs = outputs.assign(context=outputs["context"].str.upper())
+    table = refless.estimate(rated, outputs, by="context").table
+    assert len(table) == 1 + rated["context"].nunique()
+
+
+def test_holes_of_scores_are_said_by_score_too():
+    rated, outputs = frames()
+    outputs.loc[:9, "score_judge"] = None
+    answer = refless.score(rated, outputs, method="score_judge")
+    assert "score_judge (of 10 texts)" in answer.warnings[0]
+    with pytest.raises(FormatError, match="score_judge"):
+        refless.estimate(rated.assign(score_judge=None), outputs, method="score_judge")
 
 
 def test_the_command_writes_what_the_function_returns(tmp_path, monkeypatch, capsys):

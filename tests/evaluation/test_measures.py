@@ -433,13 +433,13 @@ def test_ratings_saved_hang_on_the_number_of_unrated_texts(rated):
 
 def test_warnings(rated, found):
     few = replace(rated, context_group=rated.context_group % 5)
-    assert "5 contexts" in " ".join(warnings(few, found))
+    assert "5 contexts" in " ".join(warnings(few, found, replacement_table(few, found)[0]))
     texts = [f"слово {'текст ' * i}" for i in range(len(rated))]
     other = replace(rated, texts=texts, prompts=None, context=None, context_group=None)
     kernels = "rouge_l.stem", "rouge_l.plain"
     made = compare(other, replace(QUICK, kernels={kernel: {} for kernel in kernels}))
     assert set(kernels) == set(made.table["kernel"][made.table["reason"].str.contains("reads")])
-    empty, context = warnings(other, made)
+    empty, context = warnings(other, made, replacement_table(other, made)[0])
     assert all(f"{kernel} reads 120 of 120" in empty for kernel in kernels)
     assert "context" in context
 

@@ -98,7 +98,7 @@ def compare(
         table=comparison.table,
         pairs=pairs,
         answer="\n".join(lines),
-        warnings=[*report.warnings(rated, comparison)],
+        warnings=[*report.warnings(rated, comparison, replacement)],
         rated=rated,
         comparison=comparison,
         settings=settings,
@@ -238,6 +238,7 @@ def estimate(
             return rate.text_model(method, training, ngrams)
         return rate.neighbors_model(kernel, threads)
 
+    make().check(training, user_ratings.files[0].path)
     quality = training["quality"]
     return means.means_answer(
         training,

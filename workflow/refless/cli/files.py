@@ -47,7 +47,8 @@ def ratings_of(arguments: Namespace, **more: Any) -> UserRatings:
 def outputs_of(arguments: Namespace, read: Sequence[str], need: Sequence[str] = ()) -> File:
     """What ``--outputs`` names; ``read`` and ``need`` as of `read_texts`."""
     columns = dict(arguments.column)
-    return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns)
+    join = reading(arguments)["join"] if "join" in arguments else None
+    return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns, join)
 
 
 def check_out(out: str | None, *inputs: str | None) -> Path | None:

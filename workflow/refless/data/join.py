@@ -7,23 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from refless.data.rows import File, check
-from refless.errors import FormatError
+from refless.errors import FormatError, SettingError
 
 Join = tuple[str | Path, str | Sequence[str]]
 """A file with more columns, and the columns, or one, that say which rows belong together."""
 
 
 def keys_of(join: Join | None) -> list[str]:
-    """The columns that say which rows belong together."""
+    """The columns that say which rows belong together. Raises SettingError: there are none."""
     if join is None:
         return []
+    if not join[1]:
+        raise SettingError("no column to join by", remedy="name one by --on")
     return [join[1]] if isinstance(join[1], str) else list(join[1])
 
 
 def join_columns(file: File, more: File, keys: Sequence[str]) -> None:
-    """Add the columns of another file to rows that have the same values in the columns ``keys``;
-    those that are there already stay. Raises FormatError: a file has no such column, the other has
-    values twice, or no row of it belongs to one of these."""
+    """Add the columns of another file to rows that have the same values in the columns ``keys``, of
+    which none is empty; columns that are there already stay. Raises FormatError: a file has no such
+    column, the other has values twice, or no row of it belongs to one of these."""
     for each, key in product((file, more), keys):
         if each.names.count(key) != 1:
             headers = ", ".join(each.names)
@@ -35,10 +37,11 @@ def join_columns(file: File, more: File, keys: Sequence[str]) -> None:
         values = _values(row, keys)
         if values in added:
             more.fault(line, ", ".join(keys), "are there more than once", ", ".join(values))
-        added[values] = row
+        if all(values):
+            added[values] = row
     check([more])
     rows = list(map(_named(file), file.rows))
-    if not any(_values(row, keys) in added for row in rows):
+    if rows and not any(_values(row, keys) in added for row in rows):
         message = f"no row has the {', '.join(keys)} of a row of {file.path}"
         raise FormatError(message, path=more.path, remedy="compare these columns")
     parts = [_part(added.get(_values(row, keys), {}), names) for row in rows]
@@ -67,6 +70,8 @@ def _field(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
+    if value is None or value != value:
+        return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()

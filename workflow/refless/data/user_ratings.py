@@ -38,6 +38,7 @@ SCORES = "score_*"
 _RATED_COLUMNS = ("text", "context", "mr", "system", "rater", "references", SCORES)
 LARGEST_RATING = 1e100
 """Ratings beyond this cannot be squared and added up."""
+_NO_SYSTEM = "are empty, where others are not"
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -171,11 +172,15 @@ def read_texts(
     """Texts to rate, a row each, as of `_read_columns`; but what ``columns`` names, and what
     ``join`` goes by, may be missing. FormatError says what is wrong with the file."""
     file = read_file(path, format)
-    if join and {*keys_of(join)} <= {*file.names}:
+    if join and {*keys_of(join)} & {*file.names}:
         join_columns(file, read_file(join[0]), keys_of(join))
     names = list(map(str.strip, file.names))
     present = {name: header for name, header in (columns or {}).items() if header in names}
     _read_columns(file, read, need, present)
+    systems = file.columns.get("system", [])
+    for line, system in zip(file.lines, systems, strict=False):
+        if any(systems) and not system:
+            file.fault(line, "system", _NO_SYSTEM)
     check([file])
     if "quality" in file.columns and "rater" in map(str.casefold, names):
         message = "has the columns rater and quality: each row would count as a text of its own"
@@ -294,7 +299,7 @@ def _check_ratings(
     single = zip(rows.where, text_of, raters, rows.ratings, strict=True)
     for row, ((file, line), text, rater, rating) in enumerate(single):
         if any_system and not systems[row]:
-            file.fault(line, "system", "are empty, where others are not")
+            file.fault(line, "system", _NO_SYSTEM)
         if math.isnan(rating):
             continue
         if scale and not scale[0] <= rating <= scale[1]:

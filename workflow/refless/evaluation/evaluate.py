@@ -257,7 +257,7 @@ def _cells(
     cells: dict[str, Any] = {name: float(values[name][0]) for name in MEANS if name in values}
     for name in ("pearson", "spearman", "pearson_by_system", "pairwise_accuracy"):
         if name in values:
-            cells |= interval_columns(name, values[name])
+            cells |= interval_columns(name, np.clip(values[name], -1, 1))
     if rated.system is not None:
         cells["systems"] = int(rated.system.max()) + 1
     r = float(values["pearson"][0])
@@ -304,6 +304,8 @@ def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> floa
         return float(p)
     low, high = interval(draws)
     error = max((high - low) / 2 / t_quantile(freedom), abs(gap[0]) * 1e-9)
+    if error == 0:
+        return 1.0
     ratio = -abs(gap[0]) / error
     tail = ndtr(ratio) if np.isinf(freedom) else stdtr(freedom, ratio)
     return float(min(p, max(least, 2 * tail)))

@@ -253,8 +253,7 @@ def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int],
     def keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
         columns = [table["text"], *(table[name].fillna("").astype(str) for name in names)]
         words = [
-            column.map(_without_blanks if column.name == "system" else normalize_text)
-            for column in columns
+            column.map(str if column.name == "system" else normalize_text) for column in columns
         ]
         return list(zip(*words, strict=True))
 
@@ -265,10 +264,6 @@ def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int],
         else:
             rows.append(row)
     return rows, sum(left.values())
-
-
-def _without_blanks(name: str) -> str:
-    return " ".join(name.split())
 
 
 def means_answer(
@@ -292,10 +287,10 @@ def means_answer(
         message = f"{different} different rated texts are too few for a mean with an interval"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST_TEXTS} or more")
     (model := make()).check(outputs, path)
-    rows, missing = unrated_rows(rated, outputs)
+    rows, missing = unrated_rows(rated, outputs) if with_rated else ([*range(len(outputs))], 0)
     unrated, warnings = outputs.iloc[rows].reset_index(drop=True), []
     rated = rated.reset_index(drop=True)
-    if missing and with_rated:
+    if missing:
         warnings.append(
             f"{missing} of {len(rated)} rated texts are not among the outputs: they count beside"
             " them, as texts of the same kind"
@@ -313,6 +308,8 @@ def means_answer(
         if of_rated == 1 and len(np.unique(contexts)) > 1:
             warnings.append(f"all ratings are of one {column}: intervals hold for it alone")
     system = both[by].astype(str) if by in both else pd.Series(ALL, both.index)
+    if by != "system":  # one, however it is spelled
+        system = system.groupby(text_ids(system)).transform("first")
     if by in both and (system == ALL).any():
         message = f"a {by} is called {ALL}, as the row of all texts is"
         raise FormatError(message, path=path, remedy="give it another name")
@@ -327,9 +324,7 @@ def means_answer(
         predicted = cross_predict(make, rated, unrated, seed)
         if len(score):
             origin = "by a line to ratings, for their unit is another one, cross-fitted"
-    holes = both[[name for name in model.signed if name.startswith("score_")]].isna().sum()
-    if lacking := [f"{name} (of {number:,} texts)" for name, number in holes.items() if number]:
-        warnings.append(f"missing, so that a mean counts: {', '.join(lacking)}")
+    warnings += model.holes(both)
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
     table, pairs = mean_tables(rated, unrated, plan)
     warnings += _oddities(table, rated, by)

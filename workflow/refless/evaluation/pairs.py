@@ -8,6 +8,7 @@ import pandas as pd
 
 from refless.evaluation.evaluate import (
     LEAST_COVERAGE,
+    LEAST_LEAD,
     LEAST_P,
     LEVEL,
     Comparison,
@@ -22,8 +23,8 @@ from refless.statistics.measure import Measure
 Array = np.ndarray
 
 PAIR_COLUMNS = ["split", "a", "b", *Measure("difference").interval, "p", "p_holm"]
-"""``difference`` is r of ``a``, the greater one, less r of ``b``, on the repeats that both have; p
-is corrected over all pairs of the split."""
+"""``difference`` is r of ``a``, the one ahead over all repeats, less r of ``b``, on those that both
+have; p is corrected over all pairs of the split."""
 
 
 def holm(p: Any) -> Array:
@@ -68,19 +69,21 @@ def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def ranks(pairs: pd.DataFrame, p: str = "p_holm") -> dict[str, int]:
+def significant(pairs: pd.DataFrame) -> Array:
+    """Which pairs differ: by p, corrected, and by so much that it is no 0 as it is printed; bool
+    (pairs,)."""
+    return ((pairs["p_holm"] < LEVEL) & (pairs["difference"].abs() >= LEAST_LEAD)).to_numpy()
+
+
+def ranks(pairs: pd.DataFrame) -> dict[str, int]:
     """The rank of each method of one split, the best first: those that are not significantly
     different from the best of a rank share it. Empty without a test."""
-    tested = {frozenset(pair) for pair in _significant(pairs, p)}
-    left = list(dict.fromkeys([*pairs["a"], *pairs["b"]])) if pairs[p].notna().any() else []
+    differ = pairs[significant(pairs)]
+    apart = set(map(frozenset, zip(differ["a"], differ["b"], strict=True)))
+    left = list(dict.fromkeys([*pairs["a"], *pairs["b"]])) if pairs["p_holm"].notna().any() else []
     rank_of: dict[str, int] = {}
     while left:
         best, rank = left[0], max(rank_of.values(), default=0) + 1
-        rank_of |= {name: rank for name in left if frozenset((best, name)) not in tested}
+        rank_of |= {name: rank for name in left if frozenset((best, name)) not in apart}
         left = [name for name in left if name not in rank_of]
     return rank_of
-
-
-def _significant(pairs: pd.DataFrame, p: str) -> list[tuple[str, str]]:
-    rows = pairs[pairs[p] < LEVEL]
-    return list(zip(rows["a"], rows["b"], strict=True))

@@ -58,6 +58,12 @@ class TextModel:
                 message = f"has no {lacking} {name}, which the predictions are made from"
                 raise FormatError(message, path=path, remedy="add it, or take another method")
 
+    def holes(self, texts: pd.DataFrame) -> Iterator[str]:
+        """A sentence if some texts lack scores."""
+        holes = texts[[name for name in self.signed if name.startswith("score_")]].isna().sum()
+        if lacking := [f"{name} (of {number:,} texts)" for name, number in holes.items() if number]:
+            yield f"missing, so that a mean counts: {', '.join(lacking)}"
+
     def predict(self, texts: pd.DataFrame) -> Array:
         return np.asarray(self.model.predict(self.features(texts)), np.float64)
 
@@ -106,7 +112,8 @@ def by_model(
         "own_text_known": 0 if scored else len(_among(texts["text"].tolist(), rated_texts)),
         "mean_rating": sum(quality) / len(quality),
     }
-    return ScoreAnswer(table=pd.DataFrame({"prediction": predicted}), facts=facts)
+    table = pd.DataFrame({"prediction": predicted})
+    return ScoreAnswer(table=table, facts=facts, warnings=[*model.holes(texts)])
 
 
 def fit_neighbors(

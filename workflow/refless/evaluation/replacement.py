@@ -25,9 +25,10 @@ YARDSTICKS = ("constant", "additive")
 """What passes where raters agree little; then a method's passing says nothing."""
 REPLACE_COLUMNS = [
     *("method", "kernel", "passes", "winning_rate", "wins", "raters", "advantage", "texts"),
-    "ahead",
+    *("ahead", "mapped"),
 ]
-"""``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05."""
+"""``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05; ``mapped``: a
+score of another unit, by a line to ratings."""
 
 
 class RaterTest(NamedTuple):
@@ -62,6 +63,8 @@ def rater_test(
         difference, or by the share that is equal
     """
     rated = ~np.isnan(ratings)
+    unit = np.abs(ratings[rated]).max(initial=0) or 1.0  # what is rounded below has none
+    ratings, candidate = ratings / unit, candidate / unit
     usable = (rated.sum(axis=1) >= 2) & ~np.isnan(candidate)
     p, advantages, no_further = [], [], np.full(ratings.shape, np.nan)
     for rater in range(ratings.shape[1]):
@@ -124,14 +127,16 @@ def replacement_table(
     values = comparison.predictions
     values = values[(values["split"] == "texts") & (values["repeat"] == 0)]
     tests: dict[tuple[str, str], RaterTest] = {}
+    mapped: dict[str, bool] = {}
     for (split, method, kernel), draws in comparison.draws.items():
         trivial = method in TRIVIAL and method not in YARDSTICKS
         if split != "texts" or trivial or draws["coverage"][0] < LEAST_COVERAGE:
             continue
         candidate = values[column_name(method, kernel)].to_numpy(np.float64)
         score = rated.scores.get(method)
-        if score is not None and same_unit(score, rated.to_user_scale(rated.quality), rated.scale):
-            candidate = score
+        if score is not None:
+            mapped[method] = not same_unit(score, rated.to_user_scale(rated.quality), rated.scale)
+            candidate = candidate if mapped[method] else score
         answers = [_nearest(candidate, ratings)]
         if method == "constant":
             single = ratings[~np.isnan(ratings)]
@@ -147,6 +152,7 @@ def replacement_table(
         ahead = all(_lower_p(gap[~np.isnan(gap)], 0) < LEVEL for gap in gaps)
         passes = test.passes and test.raters >= FEWEST_RATERS
         cells = {"passes": passes, "winning_rate": test.winning_rate, "ahead": ahead}
+        cells["mapped"] = mapped.get(method, False)
         rows.append({"method": method, "kernel": kernel, **test._asdict(), **cells})
     table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
     return table.sort_values(["winning_rate", "advantage"], ascending=False, kind="stable"), ""

@@ -22,9 +22,10 @@ from refless.evaluation.evaluate import (
     criterion,
     learning_curve,
     strongest,
+    trivial_rows,
 )
 from refless.evaluation.measures import FEWEST_SYSTEMS, score_direction
-from refless.evaluation.pairs import ranks
+from refless.evaluation.pairs import ranks, significant
 from refless.evaluation.predict import (
     COMBINED,
     NETWORKS,
@@ -33,8 +34,8 @@ from refless.evaluation.predict import (
     column_name,
     label,
 )
-from refless.evaluation.read import Rated, same_unit
-from refless.evaluation.replacement import YARDSTICKS, replacing
+from refless.evaluation.read import Rated
+from refless.evaluation.replacement import FEWEST_RATERS, YARDSTICKS, replacing
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.measure import Measure
 from refless.store.files import json_text, write_together
@@ -148,20 +149,21 @@ def scores_line(rated: Rated, comparison: Comparison, pairs: pd.DataFrame) -> li
     """One score against the best trivial method on new texts, if another method is the best, two
     against each other, or the ranks of several."""
     names = {*rated.scores}
-    if len(names) == 1:
-        rows = verdicts(comparison, "texts")[1:]
+    tried = verdicts(comparison, "texts")
+    if tried["method"].isin(names).sum() == 1:
         return [
             f"{row['method']}, new texts: r {_shown(row, 'pearson')}; difference from the best"
             f" trivial method {_shown(row, 'difference')}, p corrected for {row['methods']} methods"
             f" {row['corrected']:.2g}: {'shown' if row['shown'] else 'not shown'}"
-            for row in rows[rows["method"].isin(names)].to_dict("records")
+            for row in tried[1:].dropna(subset="p").to_dict("records")
+            if row["method"] in names
         ]
     rows = pairs[(pairs["split"] == "texts") & pairs["a"].isin(names) & pairs["b"].isin(names)]
     if rows.empty or rows["p_holm"].isna().all():
         return []
     if len(rows) == 1:
         row = rows.iloc[0].to_dict()
-        outcome = "" if row["p_holm"] < LEVEL else "not "
+        outcome = "" if significant(rows)[0] else "not "
         line = f"{row['a']} against {row['b']}, new texts: difference {_shown(row, 'difference')},"
         line += f" p {row['p']:.2g}, corrected for all pairs {row['p_holm']:.2g}"
         return [f"{line}: {outcome}significantly different"]
@@ -197,8 +199,11 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
     parts = []
     for may, before in ((True, ""), (False, "not ")):
         rows = tested[(replacing(tested) == may) & ~yardstick].head(NAMED // 2)
-        # what passes and may not is no closer to raters than what does not read a text
-        flat = ["" if may or not passed else ", as a constant is" for passed in rows["passes"]]
+        flat = [
+            ", of too few raters" * (raters < FEWEST_RATERS)
+            or ", no closer than what reads no text" * (passed and not may)
+            for passed, raters in zip(rows["passes"], rows["raters"], strict=True)
+        ]
         listed = [
             f"{name} ({won}{why})"
             for name, won, why in zip(rows["name"], wins[rows.index], flat, strict=True)
@@ -246,13 +251,15 @@ def _far(rated: Rated) -> str:
 
 
 def _verdict_line(comparison: Comparison, split: str) -> str:
-    best, rival = verdict(comparison, split), strongest(split, comparison.draws)
+    best = verdict(comparison, split)
     texts, measure = f"({comparison.table['n'][0]:,} texts)", criterion(split)
     if not best:
         return f"new {split}: no method that covers half of the texts ranks them {texts}."
-    trivial = "none above 0"
-    if rival is not None:
-        trivial = f"{label(*rival[1:])} {comparison.draws[rival][measure][0]:.2f}"
+    trivial, row = "none above 0", (split, best["method"], best["kernel"])
+    rivals = trivial_rows(split, comparison.draws)
+    draws = {rival: comparison.draws_beside(rival, row) for rival in rivals}
+    if (rival := strongest(split, draws)) is not None:
+        trivial = f"{label(*rival[1:])} {draws[rival][measure][0]:.2f}"
     sentence = f"new {split}: {label(best['method'], best['kernel'])} r {_shown(best, measure)}"
     if split == "systems":
         sentence += f", the mean within {best['systems']:.0f} systems"
@@ -270,7 +277,7 @@ def _verdict_line(comparison: Comparison, split: str) -> str:
         return f"{sentence}: shown {texts}."
     close = best["corrected"] >= LEVEL or best[Measure(measure).low] > 0
     why = "" if close else ", for r may be 0"
-    if 0 < best["difference"] < LEAST_LEAD:
+    if best["corrected"] < LEVEL and 0 < best["difference"] < LEAST_LEAD:
         why = f", for the difference is below {LEAST_LEAD:g}"
     return f"{sentence}: not shown{why} {texts}."
 
@@ -317,11 +324,14 @@ def _scores_texts(method: str, kernel: str) -> bool:
     return bool(kernel) or by_name
 
 
-def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
+def warnings(rated: Rated, comparison: Comparison, replacement: pd.DataFrame) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
     if comparison.unread:
         yield "; ".join(comparison.unread)
-    if notes := [*_score_notes(rated, comparison)]:
+    notes = [*_score_notes(rated, comparison)]
+    if mapped := [*replacement.loc[replacement["mapped"].astype(bool), "method"]]:
+        notes.append(f"{', '.join(mapped)}: of another unit; replace.csv has a line to ratings")
+    if notes:
         yield "; ".join(notes)
     if rated.prompts is None:
         yield (
@@ -333,24 +343,19 @@ def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
 
 
 def _score_notes(rated: Rated, comparison: Comparison) -> Iterator[str]:
-    """Scores that fall as ratings rise, those of another unit, and those that some texts lack."""
+    """Scores that fall as ratings rise, and those that some texts lack."""
     fold = comparison.splits["texts"][0].fold
     turned: list[str] = []
     holes: list[str] = []
-    mapped: list[str] = []
     for name, score in rated.scores.items():
         draws = comparison.draws.get(("texts", name, ""))
         against = score_direction(score, rated.quality, fold) < 0
         if draws is not None and against and interval(draws["pearson"][1:])[0] > 0:
             turned.append(name)
-        if not same_unit(score, rated.to_user_scale(rated.quality), rated.scale):
-            mapped.append(name)
         if missing := int(np.isnan(score).sum()):
             holes.append(f"{name} (of {missing:,} texts)")
     if turned:
         yield f"{', '.join(turned)}: lower for better texts, so the sign is turned"
-    if mapped and rated.ratings is not None:
-        yield f"{', '.join(mapped)}: of another unit, so that replace.csv has a line to ratings"
     if holes:
         yield f"missing, so that a mean counts: {', '.join(holes)}"
 
@@ -392,8 +397,8 @@ def _matrix(pairs: pd.DataFrame) -> str:
     if pairs.empty:
         return ""
     cells = [
-        f"{gap:.2f}" + (" *" if p < LEVEL else "")
-        for gap, p in zip(pairs["difference"], pairs["p_holm"], strict=True)
+        f"{gap:.2f}" + (" *" if differs else "")
+        for gap, differs in zip(pairs["difference"], significant(pairs), strict=True)
     ]
     names = list(dict.fromkeys([*pairs["a"], *pairs["b"]]))
     table = pairs.assign(cell=cells).pivot_table("cell", "a", "b", aggfunc="first")
