@@ -77,7 +77,9 @@ def compared() -> dict[str, pd.DataFrame]:
 THRESHOLDS = {"a": 5.0, "b": 0.66}
 
 
-def drawn(draw: Callable[..., tuple[Figure, pd.DataFrame]], curve: pd.DataFrame) -> Figure:
+def figure_of_curve(
+    draw: Callable[..., tuple[Figure, pd.DataFrame]], curve: pd.DataFrame
+) -> Figure:
     """A figure of BLEU Neighbors with these numbers in place of those of files."""
     values = {"average_annotators": HUMAN, "threshold_curves": curve, "read_data_sizes": curve}
     values["published_points"] = {"spearman": POINTS, "coverage": {}}
@@ -90,11 +92,11 @@ over_thresholds = partial(figure_over_thresholds, kernel="bleu.char", column="sp
 
 
 def threshold_figure(curve: pd.DataFrame) -> Figure:
-    return drawn(over_thresholds, curve)
+    return figure_of_curve(over_thresholds, curve)
 
 
 def data_size_figure(curve: pd.DataFrame) -> Figure:
-    return drawn(figure_over_sizes, curve)
+    return figure_of_curve(figure_over_sizes, curve)
 
 
 def named(ax: Axes) -> dict[str, Line2D]:
