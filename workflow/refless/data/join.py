@@ -28,8 +28,7 @@ def join_columns(file: File, more: File, keys: Sequence[str]) -> None:
     column, the other has values twice, or no row of it belongs to one of these."""
     for each, key in product((file, more), keys):
         if each.names.count(key) != 1:
-            headers = ", ".join(each.names)
-            message = f"has no column {key!r}, or two; the columns are: {headers}"
+            message = f"has no column {key!r}, or two; the columns are: {', '.join(each.names)}"
             raise FormatError(message, path=each.path, remedy="name another one by --on")
     names = [name for name in more.names if name not in file.names]
     added: dict[tuple[str, ...], Mapping[str, Any]] = {}
@@ -40,11 +39,11 @@ def join_columns(file: File, more: File, keys: Sequence[str]) -> None:
         if all(values):
             added[values] = row
     check([more])
-    rows = list(map(_named(file), file.rows))
-    if rows and not any(_values(row, keys) in added for row in rows):
+    file_keys = [_values(row, keys) for row in map(_named(file), file.rows)]
+    if file_keys and added.keys().isdisjoint(file_keys):
         message = f"no row has the {', '.join(keys)} of a row of {file.path}"
         raise FormatError(message, path=more.path, remedy="compare these columns")
-    parts = [_part(added.get(_values(row, keys), {}), names) for row in rows]
+    parts = [{name: added.get(key, {}).get(name) for name in names} for key in file_keys]
     file.rows = [
         row | part if isinstance(row, dict) else [*row, *map(_field, part.values())]
         for row, part in zip(file.rows, parts, strict=True)
@@ -58,10 +57,6 @@ def _named(file: File) -> Any:
 
 def _values(row: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(_text(row.get(key)) for key in keys)
-
-
-def _part(row: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    return {name: row.get(name) for name in names}
 
 
 def _field(value: Any) -> Any:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import logging
 import math
+import operator
 import re
 import unicodedata
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
+from itertools import compress, product
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -177,9 +178,8 @@ def read_texts(
     names = list(map(str.strip, file.names))
     present = {name: header for name, header in (columns or {}).items() if header in names}
     _read_columns(file, read, need, present)
-    systems = file.columns.get("system", [])
-    for line, system in zip(file.lines, systems, strict=False):
-        if any(systems) and not system:
+    if any(systems := file.columns.get("system", [])):
+        for line in compress(file.lines, map(operator.not_, systems)):
             file.fault(line, "system", _NO_SYSTEM)
     check([file])
     if "quality" in file.columns and "rater" in map(str.casefold, names):
