@@ -1,13 +1,14 @@
 """Projects in which Snakemake runs without touching the checkout, and the two that are shared."""
 
 import fcntl
+import logging
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -200,6 +201,17 @@ def mirror() -> str:
     if not Path(place or "/nowhere").is_dir():
         pytest.skip("needs the real data: set REFLESS_MIRROR to a directory that has it")
     return place
+
+
+@pytest.fixture(autouse=True)
+def no_handler_is_left() -> Iterator[None]:
+    """One that a command adds would write to the closed stream of its test."""
+    root = logging.getLogger()
+    before = root.handlers[:]
+    yield
+    for handler in [handler for handler in root.handlers if handler not in before]:
+        if type(handler) is logging.StreamHandler:
+            root.removeHandler(handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
