@@ -233,6 +233,7 @@ def test_the_table_of_sources():
     assert all(one.url or one.about for one in sources.values())
 
 
+@pytest.mark.usefixtures("after_jobs")
 def test_the_command_goes_on_if_it_is_told_to(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REFLESS_MIRROR", str(tmp_path / "mirror"))
@@ -250,6 +251,7 @@ def test_the_command_goes_on_if_it_is_told_to(tmp_path, monkeypatch):
     assert hashlib.sha256(CONTENT).hexdigest() in said  # no sum of it is published
 
 
+@pytest.mark.usefixtures("after_jobs")
 def test_a_failed_download_is_a_failure_in_the_end(tmp_path, monkeypatch, capsys):
     """After all others were tried; of what has no address, that it is missing is no failure."""
     monkeypatch.chdir(tmp_path)

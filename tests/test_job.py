@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,19 +15,7 @@ from refless.errors import FormatError
 from refless.job import job
 from tests.conftest import ROOT
 
-
-@pytest.fixture(autouse=True)
-def restore() -> Iterator[None]:
-    """`job` is the last word in a process of its own; here others come after it."""
-    root = logging.getLogger()
-    handlers, level, on_term = root.handlers[:], root.level, signal.getsignal(signal.SIGTERM)
-    root.handlers[:] = []
-    yield
-    for handler in root.handlers:
-        handler.close()
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    signal.signal(signal.SIGTERM, on_term)
+pytestmark = pytest.mark.usefixtures("after_jobs")
 
 
 def told(log: Path, **wildcards: str) -> SimpleNamespace:
