@@ -48,7 +48,7 @@ def write(path: Path, given: list[dict[str, Any]]) -> Path:
 
 
 def read_rated(paths: Sequence[Path], scale: Sequence[float] | None = None) -> Rated:
-    return of_user(read_ratings(paths, scale=scale), scale)
+    return of_user(read_ratings(paths, scale=scale))
 
 
 if __name__ == "__main__":

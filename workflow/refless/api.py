@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
 from refless.errors import FormatError, KernelError, SettingError
+from refless.evaluation import EPSILON, METHODS, NEIGHBORS, NETWORKS, scores_texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     Input = Table | Sequence[str | Path]
 
 Step = Callable[[int, int, str], None]
-NEIGHBORS = "neighbors"
-METHODS = (NEIGHBORS, "ridge", "ridge_system", "combined")
 GROUPS = ("system", "context", "mr")
 """Columns whose values have a mean each."""
 
@@ -38,7 +37,7 @@ def compare(
     *,
     scale: Sequence[float] | None = None,
     kernels: Sequence[str] | None = None,
-    epsilon: float = 0.1,
+    epsilon: float = EPSILON,
     unrated: int | None = None,
     draws: int = 2000,
     seed: int = 0,
@@ -67,17 +66,16 @@ def compare(
     """
     if not 0 <= epsilon < 1:
         raise SettingError(f"epsilon is {epsilon:g}", remedy="give it from 0 to below 1, as 0.1")
-    ends = _ends(scale)
-    user_ratings = read_rated(ratings, scale=ends, **reading)
+    user_ratings = read_rated(ratings, scale=scale, **reading)
 
     from refless.evaluation import evaluate, report
     from refless.evaluation.pairs import pair_table
-    from refless.evaluation.predict import NETWORKS, ComparisonSettings, by_networks
+    from refless.evaluation.predict import ComparisonSettings, by_networks
     from refless.evaluation.read import of_user
     from refless.evaluation.replacement import replacement_table
     from refless.machine import installed
 
-    rated = of_user(user_ratings, ends)
+    rated = of_user(user_ratings)
     torch = installed("torch")
     why = "it needs torch, which is not installed" if networks else "not asked for"
     settings = ComparisonSettings(
@@ -210,8 +208,7 @@ def estimate(
         raise SettingError(f"by is {by!r}", remedy=f"take one of {', '.join(GROUPS)}")
     method = NEIGHBORS if kernel else method
     needed, scores = _needed(method)
-    ends = _ends(scale)
-    user_ratings = read_rated(ratings, scale=ends, need=["quality", *needed], **reading)
+    user_ratings = read_rated(ratings, scale=scale, need=["quality", *needed], **reading)
     training, path = rated_texts(user_ratings), user_ratings.files[0].path
     file = None
     if outputs is not None:
@@ -247,7 +244,7 @@ def estimate(
         make,
         by=by,
         with_rated=file is not None,
-        scale=ends or (quality.min(), quality.max()),
+        scale=user_ratings.scale or (quality.min(), quality.max()),
         plan=plan,
         seed=seed,
         path=path,
@@ -290,7 +287,7 @@ def rated_texts(user_ratings: UserRatings) -> Any:
 def _needed(method: str) -> tuple[list[str], list[str]]:
     """Columns of outputs that a method needs, and those that it may use. Raises SettingError: it is
     none."""
-    if method not in METHODS and not method.startswith("score_"):
+    if not scores_texts(method):
         remedy = f"take {', '.join(METHODS)}, or a column score_<name>"
         raise SettingError(f"there is no method {method!r}", remedy=remedy)
     if method == "combined":

@@ -7,7 +7,7 @@ from pathlib import Path
 import refless
 from refless.cli import files, options
 from refless.errors import OutputError
-from refless.evaluation import FILES
+from refless.evaluation import EPSILON, FILES
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def add_arguments(command: ArgumentParser) -> None:
     about = "A similarity of two texts, for neighbors. It may be given several times."
     add("--kernel", help=about, dest="kernels", metavar="KERNEL", action="append")
     about = "What a rater costs more than a method, to replace one: 0.1 crowd workers, 0.2 experts."
-    add("--epsilon", help=f"{about} (Default: %(default)s.)", type=float, default=0.1)
+    add("--epsilon", help=f"{about} (Default: %(default)s.)", type=float, default=EPSILON)
     about = "The draws of the bootstrap. (Default: %(default)s.)"  # they are kept in memory
     add("--draws", help=about, type=options.whole(1, 100_000), metavar="N", default=2000)
     about = "The repeats of the folds, at most. (Default: %(default)s.)"

@@ -3,8 +3,9 @@
 from argparse import ArgumentParser, Namespace
 
 import refless
-from refless.api import METHODS, NEIGHBORS, rated_texts
+from refless.api import rated_texts
 from refless.cli import files, options
+from refless.evaluation import METHODS, NEIGHBORS, scores_texts
 
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
 
@@ -29,7 +30,7 @@ def add_score_arguments(command: ArgumentParser) -> None:
 
 def method(text: str) -> str:
     """A method's name; argparse's message has this function's."""
-    if text not in METHODS and not text.startswith("score_"):
+    if not scores_texts(text):
         raise ValueError
     return text
 

@@ -46,7 +46,7 @@ def train_qe(arguments: Namespace) -> None:
     from refless.evaluation.read import of_user, prompts_of
     from refless.models.rnn_qe.saved import save_model
 
-    rated = of_user(own, arguments.scale)
+    rated = of_user(own)
     model = trained_networks(rated, arguments.seed, arguments.threads)
     column, _ = prompts_of(rated_texts(own))
     save_model(replace(model, metadata={**model.metadata, "column": column}), out)

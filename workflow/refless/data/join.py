@@ -6,20 +6,22 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from refless.data.rows import File, check
+from refless.data.rows import File, check, read_file
 from refless.errors import FormatError, SettingError
 
 Join = tuple[str | Path, str | Sequence[str]]
 """A file with more columns, and the columns, or one, that say which rows belong together."""
 
 
-def keys_of(join: Join | None) -> list[str]:
-    """The columns that say which rows belong together. Raises SettingError: there are none."""
+def read_join(join: Join | None) -> tuple[File | None, list[str]]:
+    """The file, and the columns that say which rows belong together. Raises SettingError: there are
+    no columns."""
     if join is None:
-        return []
-    if not join[1]:
+        return None, []
+    path, keys = join
+    if not keys:
         raise SettingError("no column to join by", remedy="name one by --on")
-    return [join[1]] if isinstance(join[1], str) else list(join[1])
+    return read_file(path), [keys] if isinstance(keys, str) else list(keys)
 
 
 def join_columns(file: File, more: File, keys: Sequence[str]) -> None:

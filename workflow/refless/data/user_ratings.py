@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.data.join import Join, join_columns, keys_of
+from refless.data.join import Join, join_columns, read_join
 from refless.data.rows import File, check, files_of, read_file, shorten
 from refless.data.text_ids import label_ids, normalize_text
 from refless.errors import FormatError
@@ -173,8 +173,9 @@ def read_texts(
     """Texts to rate, a row each, as of `_read_columns`; but what ``columns`` names, and what
     ``join`` goes by, may be missing. FormatError says what is wrong with the file."""
     file = read_file(path, format)
-    if join and {*keys_of(join)} & {*file.names}:
-        join_columns(file, read_file(join[0]), keys_of(join))
+    more, keys = read_join(join)
+    if more and {*keys} & {*file.names}:
+        join_columns(file, more, keys)
     names = list(map(str.strip, file.names))
     present = {name: header for name, header in (columns or {}).items() if header in names}
     _read_columns(file, read, need, present)
@@ -199,6 +200,7 @@ class UserRatings:
     files : as they were read
     text_of : which text each row of the files is
     where : file and line of each text
+    scale : lowest and highest rating that there can be; None where nobody says
     """
 
     texts: DataFrame
@@ -206,6 +208,7 @@ class UserRatings:
     files: list[File]
     text_of: list[int]
     where: list[tuple[File, int]]
+    scale: Sequence[float] | None = None
 
 
 def read_ratings(
@@ -224,7 +227,7 @@ def read_ratings(
     one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
 
     format, columns, need : as of `read_file` and `_read_columns`
-    scale : lowest and highest rating that there can be
+    scale : as of `UserRatings`
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
     center : take each rater's mean off, and put the overall mean back
     rated : the column with ratings
@@ -232,11 +235,12 @@ def read_ratings(
     Raises FormatError: with a line for each column and fault.
     """
     files = []
+    more, keys = read_join(join)
     for path in files_of(paths):
         files.append(file := read_file(path, format))
-        headers, keys = file.names, keys_of(join)
-        if join:
-            join_columns(file, read_file(join[0]), keys)
+        headers = file.names
+        if more:
+            join_columns(file, more, keys)
         _read_columns(file, (*_RATED_COLUMNS, rated), need, columns or {})
         used = {*file.columns, *(columns or {}).values(), *keys}
         if unread := [name for name in headers if not {name, name.casefold()} & used]:
@@ -250,7 +254,7 @@ def read_ratings(
     check(files)
     texts, ratings = _average(rows, text_of, center)
     first = np.unique(text_of, return_index=True)[1]
-    return UserRatings(texts, ratings, files, text_of, [rows.where[row] for row in first])
+    return UserRatings(texts, ratings, files, text_of, [rows.where[row] for row in first], scale)
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """What a command answers: a table, pairs, sentences, a page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +33,13 @@ class Answer:
             picture=picture,
             note=note,
         )
+
+
+def missing_scores(scores: pd.DataFrame) -> Iterator[str]:
+    """A sentence if some texts, a row each, lack scores."""
+    missing = scores.isna().sum()
+    if lacking := [f"{name} (of {n:,} texts)" for name, n in missing.items() if n]:
+        yield f"missing, so that a mean counts: {', '.join(lacking)}"
 
 
 def _view(table: pd.DataFrame) -> str:

@@ -10,11 +10,9 @@ import pandas as pd
 from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
-from refless.evaluation import predict
+from refless.evaluation import NEIGHBORS, NETWORKS, RIDGE, predict
 from refless.evaluation.measures import Draws, mean_with_spread, measure, pearson_draws
 from refless.evaluation.predict import (
-    NEIGHBORS,
-    NETWORKS,
     TRIVIAL,
     ComparisonSettings,
     Method,
@@ -338,7 +336,7 @@ def learning_curve(
         r = np.nan_to_num(by_part)  # where nothing is ranked, r is 0
         points[size] = _curve_point(r, rated.resampling_units.number, size / n, settings.seed)
         size *= 2
-    points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, "ridge", ""]["pearson"]
+    points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, RIDGE, ""]["pearson"]
     rows = [(size, float(values[0]), *interval(values[1:])) for size, values in points.items()]
     return pd.DataFrame(rows, columns=["ratings", *Measure("pearson").interval])
 

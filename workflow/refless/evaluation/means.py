@@ -18,7 +18,7 @@ from scipy.stats import chi2_contingency
 from refless.data.rows import shorten
 from refless.data.text_ids import normalize_text, text_ids
 from refless.errors import FormatError
-from refless.evaluation.answer import Answer
+from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.evaluate import LEVEL
 from refless.evaluation.pairs import holm
 from refless.evaluation.rate import TextModel, cross_predict
@@ -42,7 +42,7 @@ ranks are those that the tests of all pairs leave open, 1 for the greatest mean.
 DIFFERENCE_COLUMNS = ["a", "b", *Measure("difference").interval, "p", "p_holm"]
 UNEVEN = 0.01
 """p of the shares of ratings below which the mean of all texts is that of the systems."""
-FEWEST_TEXTS = 10
+FEWEST_RATED_TEXTS = 10
 """Different rated texts without which there is no mean."""
 
 
@@ -274,18 +274,18 @@ def means_answer(
     *,
     by: str,
     with_rated: bool,
-    scale: tuple[float, float],
+    scale: Sequence[float],
     plan: float | None,
     seed: int,
     path: str,
 ) -> Answer:
     """`MEAN_COLUMNS` and `DIFFERENCE_COLUMNS` of rated texts and ``outputs``, which have the rated
     ones, too (``with_rated``), with predictions by a method that ``make`` makes; a score in the
-    unit of the ratings is a prediction as it is. Raises FormatError: fewer than `FEWEST_TEXTS`
-    different rated texts; a system is called `ALL`; as `TextModel.check`."""
-    if (different := len(np.unique(text_ids(rated["text"])))) < FEWEST_TEXTS:
+    unit of the ratings is a prediction as it is. Raises FormatError: fewer different rated texts
+    than `FEWEST_RATED_TEXTS`; a system is called `ALL`; as `TextModel.check`."""
+    if (different := len(np.unique(text_ids(rated["text"])))) < FEWEST_RATED_TEXTS:
         message = f"{different} different rated texts are too few for a mean with an interval"
-        raise FormatError(message, path=path, remedy=f"rate {FEWEST_TEXTS} or more")
+        raise FormatError(message, path=path, remedy=f"rate {FEWEST_RATED_TEXTS} or more")
     (model := make()).check(outputs, path)
     rows, missing = unrated_rows(rated, outputs) if with_rated else ([*range(len(outputs))], 0)
     unrated, warnings = outputs.iloc[rows].reset_index(drop=True), []
@@ -324,7 +324,7 @@ def means_answer(
         predicted = cross_predict(make, rated, unrated, seed)
         if len(score):
             origin = "by a line to ratings, for their unit is another one, cross-fitted"
-    warnings += model.holes(both)
+    warnings += missing_scores(both[model.scores])
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
     table, pairs = mean_tables(rated, unrated, plan)
     warnings += _oddities(table, rated, by)

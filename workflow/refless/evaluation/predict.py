@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from refless.data.text_ids import normalize_text
+from refless.evaluation import COMBINED, NEIGHBORS, NETWORKS, RIDGE, SYSTEM_RIDGE
 from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits
 from refless.kernels import group_sums, unread
 from refless.machine import available_threads
@@ -30,7 +31,6 @@ TAUS = (
 MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
 
-NEIGHBORS, NETWORKS, COMBINED = "neighbors", "rnn_qe", "combined"
 TRIVIAL = {
     "constant": "mean of all ratings",
     "middle": "middle of the scale",
@@ -44,7 +44,7 @@ TRIVIAL = {
 }
 """What a method has to beat, and how a reader knows it: they do not look at what a text says."""
 NAMES = TRIVIAL | {
-    "ridge_system": "ridge beside the mean of the system",
+    SYSTEM_RIDGE: "ridge beside the mean of the system",
     "additive_ridge": "ridge beside system, context and length",
     "bleu": "BLEU against references",
     "delta_bleu": "ΔBLEU against references and rated texts",
@@ -54,7 +54,7 @@ NAMES = TRIVIAL | {
 NEEDS = {
     "system_mean": "system",
     "context_mean": "context",
-    "ridge_system": "system",
+    SYSTEM_RIDGE: "system",
     "bleu": "references",
     NETWORKS: "prompts",
 }
@@ -118,7 +118,7 @@ def why_not(
         return sentence if 2 * lost > len(rated) else ""
     if method in NEEDS and getattr(rated, NEEDS[method]) is None:
         return f"the ratings have no {MISSING.get(NEEDS[method], NEEDS[method])}"
-    new_system = method == "ridge_system" and split == "systems"
+    new_system = method == SYSTEM_RIDGE and split == "systems"
     return "a new system has no ratings yet" if new_system else ""
 
 
@@ -145,8 +145,8 @@ def methods(rated: Rated, settings: ComparisonSettings) -> dict[tuple[str, str],
         ("system_mean", ""): Fitted(baselines.Lookup(), rated.system),
         ("context_mean", ""): Fitted(baselines.Lookup(), rated.context),
         ("additive", ""): Fitted(Additive(), whole),
-        ("ridge", ""): Fitted(baselines.RidgeTfidf(ngrams), texts),
-        ("ridge_system", ""): Fitted(baselines.SystemRidge(ngrams), pairs),
+        (RIDGE, ""): Fitted(baselines.RidgeTfidf(ngrams), texts),
+        (SYSTEM_RIDGE, ""): Fitted(baselines.SystemRidge(ngrams), pairs),
         ("additive_ridge", ""): Fitted(AdditiveRidge(ngrams), whole),
     }
     for kernel, options in settings.kernels.items():

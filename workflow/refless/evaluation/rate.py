@@ -11,7 +11,8 @@ from refless import __version__
 from refless.data.rows import File
 from refless.data.text_ids import label_ids, normalize_text, text_ids
 from refless.errors import FormatError, KernelError
-from refless.evaluation.answer import Answer
+from refless.evaluation import COMBINED, RIDGE, SYSTEM_RIDGE
+from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.read import FOLDS
 from refless.kernels import unread
 from refless.models.baselines import Line, Ngrams, RidgeScores, RidgeTfidf, SystemRidge
@@ -22,8 +23,6 @@ from refless.statistics import agreement
 
 Array = np.ndarray
 Step = Callable[[int], None]
-
-NEIGHBORS, RIDGE, SYSTEM_RIDGE, COMBINED = "neighbors", "ridge", "ridge_system", "combined"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +57,10 @@ class TextModel:
                 message = f"has no {lacking} {name}, which the predictions are made from"
                 raise FormatError(message, path=path, remedy="add it, or take another method")
 
-    def holes(self, texts: pd.DataFrame) -> Iterator[str]:
-        """A sentence if some texts lack scores."""
-        holes = texts[[name for name in self.signed if name.startswith("score_")]].isna().sum()
-        if lacking := [f"{name} (of {number:,} texts)" for name, number in holes.items() if number]:
-            yield f"missing, so that a mean counts: {', '.join(lacking)}"
+    @property
+    def scores(self) -> list[str]:
+        """Those of its columns that are scores."""
+        return [name for name in self.signed if name.startswith("score_")]
 
     def predict(self, texts: pd.DataFrame) -> Array:
         return np.asarray(self.model.predict(self.features(texts)), np.float64)
@@ -104,16 +102,15 @@ def by_model(
     model.check(texts, path)
     predicted = model.fit(training).predict(texts)
     columns = [training[name].tolist() for name in model.signed]
-    scored = any(name.startswith("score_") for name in model.signed)
     signed = data_sum([rated_texts, quality, *(columns or [[]])])
     facts = {
         "signature": f"method:{method}|n:{len(quality)}|data:{signed}|version:{__version__}",
         # a line and a sum of scores know no text
-        "own_text_known": 0 if scored else len(_among(texts["text"].tolist(), rated_texts)),
+        "own_text_known": 0 if model.scores else len(_among(texts["text"].tolist(), rated_texts)),
         "mean_rating": sum(quality) / len(quality),
     }
     table = pd.DataFrame({"prediction": predicted})
-    return ScoreAnswer(table=table, facts=facts, warnings=[*model.holes(texts)])
+    return ScoreAnswer(table=table, facts=facts, warnings=[*missing_scores(texts[model.scores])])
 
 
 def fit_neighbors(

@@ -92,22 +92,22 @@ class Rated:
         return self.resampling_units.distinct()
 
 
-def of_user(own: UserRatings, scale: Sequence[float] | None = None) -> Rated:
+def of_user(own: UserRatings) -> Rated:
     """A user's ratings; the scale is widened to the means of centered ratings. Raises FormatError:
     as `rated_of`."""
     ratings, quality = own.ratings, own.texts["quality"]
-    ends = scale or (ratings["quality"].min(), ratings["quality"].max())
+    ends = own.scale or (ratings["quality"].min(), ratings["quality"].max())
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
     texts = own.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in own.files))
     if not ratings["rater"].any():
-        return replace(rated, guessed=not scale)
+        return replace(rated, guessed=own.scale is None)
     if "system" in own.texts:
         ratings = ratings.assign(system=own.texts["system"].to_numpy()[ratings["text"]])
     raters = rater_agreement(ratings)
     number = np.cumsum(quality.notna()) - 1  # of each text among the rated ones
     ratings = ratings.assign(text=np.asarray(number)[ratings["text"]])
-    return replace(rated, guessed=not scale, raters=raters, ratings=ratings)
+    return replace(rated, guessed=own.scale is None, raters=raters, ratings=ratings)
 
 
 def rated_of(
@@ -169,7 +169,7 @@ def _with_squares(score: Array) -> Array:
     return np.ldexp(score, -np.frexp(most)[1]) if most < 1e-100 else score
 
 
-def same_unit(score: Array, quality: Array, scale: tuple[float, float]) -> bool:
+def same_unit(score: Array, quality: Array, scale: Sequence[float]) -> bool:
     """Whether a score, (n,), is in the unit of the ratings, (n,): a tenth beyond the scale at most,
     a tenth of it long or more, in the mean within a quarter of it from the ratings, and not lower
     where they are higher."""

@@ -11,16 +11,15 @@ import pandas as pd
 from scipy.special import stdtr
 from scipy.stats import false_discovery_control, mode
 
+from refless.evaluation import EPSILON
 from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison
 from refless.evaluation.predict import TRIVIAL, column_name
 from refless.evaluation.read import Rated, same_unit
 
 Array = np.ndarray
 
-FEWEST_TEXTS, FEWEST_RATERS = 30, 3
+FEWEST_SHARED_TEXTS, FEWEST_RATERS = 30, 3
 """Texts of a rater that another one rated, too; raters with as many."""
-EPSILON = 0.1
-"""What a rater's work costs more than a method's: the authors' value for crowd workers."""
 YARDSTICKS = ("constant", "additive")
 """What passes where raters agree little; then a method's passing says nothing."""
 REPLACE_COLUMNS = [
@@ -69,7 +68,7 @@ def rater_test(
     p, advantages, no_further = [], [], np.full(ratings.shape, np.nan)
     for rater in range(ratings.shape[1]):
         rows = usable & rated[:, rater]
-        if rows.sum() < FEWEST_TEXTS:
+        if rows.sum() < FEWEST_SHARED_TEXTS:
             continue
         others = np.delete(ratings[rows], rater, axis=1)
         method, person = (
@@ -119,11 +118,13 @@ def replacement_table(
         return pd.DataFrame(columns=REPLACE_COLUMNS), "the ratings have no column rater"
     by_rater = rated.ratings.pivot_table(index="text", columns="rater", values="quality")
     ratings = by_rater.reindex(range(len(rated))).to_numpy()
-    enough = rater_test(ratings, rated.to_user_scale(rated.quality)).raters
+    is_rated = ~np.isnan(ratings)
+    shared = is_rated[is_rated.sum(axis=1) >= 2].sum(axis=0)
+    enough = int((shared >= FEWEST_SHARED_TEXTS).sum())
     if enough < FEWEST_RATERS:
         number = "no rater has" if enough == 0 else f"{enough} of the raters have"
-        reason = f"{number} {FEWEST_TEXTS} texts that others rated, too; {FEWEST_RATERS} must"
-        return pd.DataFrame(columns=REPLACE_COLUMNS), reason
+        reason = f"{number} {FEWEST_SHARED_TEXTS} texts that others rated, too"
+        return pd.DataFrame(columns=REPLACE_COLUMNS), f"{reason}; {FEWEST_RATERS} must"
     values = comparison.predictions
     values = values[(values["split"] == "texts") & (values["repeat"] == 0)]
     tests: dict[tuple[str, str], RaterTest] = {}

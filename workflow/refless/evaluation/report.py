@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from refless import __version__
-from refless.evaluation import TABLES
-from refless.evaluation.answer import Answer
+from refless.evaluation import EPSILON, NETWORKS, TABLES, scores_texts
+from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.evaluate import (
     LEAST_COVERAGE,
     LEAST_LEAD,
@@ -27,8 +27,6 @@ from refless.evaluation.evaluate import (
 from refless.evaluation.measures import FEWEST_SYSTEMS, score_direction
 from refless.evaluation.pairs import ranks, significant
 from refless.evaluation.predict import (
-    COMBINED,
-    NETWORKS,
     TRIVIAL,
     ComparisonSettings,
     column_name,
@@ -63,7 +61,7 @@ class ComparisonAnswer(Answer):
     comparison: Comparison
     settings: ComparisonSettings
     replacement: pd.DataFrame = field(default_factory=pd.DataFrame)
-    epsilon: float = 0.1
+    epsilon: float = EPSILON
 
     def to_html(self) -> str:
         from refless.report.figures import as_address, intervals_figure  # matplotlib takes a second
@@ -301,10 +299,9 @@ def command(comparison: Comparison, options: Sequence[str]) -> str:
     first = "next" if split == comparison.order[0] else f"next, shown for new {split}"
     if best["method"] == NETWORKS:
         return f"{first}: refless train-qe --ratings {shlex.join(options)} --out mine.npz"
-    if not _scores_texts(best["method"], best["kernel"]):
+    if not scores_texts(best["method"]):
         rows = verdicts(comparison, split)
-        usable = np.array([*map(_scores_texts, rows["method"], rows["kernel"])], bool)
-        rows = rows[usable & rows["shown"]]
+        rows = rows[rows["method"].map(scores_texts).astype(bool) & rows["shown"]]
         if rows.empty:
             name = label(best["method"])
             return f"{first}: no command rates new texts by {name}; nothing else is shown"
@@ -316,12 +313,6 @@ def command(comparison: Comparison, options: Sequence[str]) -> str:
     while out in map(os.path.basename, options):
         out = f"new_{out}"
     return f"{first}: refless score --ratings {ratings} --outputs NEW.tsv --out {out}"
-
-
-def _scores_texts(method: str, kernel: str) -> bool:
-    """Whether `refless score` has this method."""
-    by_name = method in ("ridge", "ridge_system", COMBINED) or method.startswith("score_")
-    return bool(kernel) or by_name
 
 
 def warnings(rated: Rated, comparison: Comparison, replacement: pd.DataFrame) -> Iterator[str]:
@@ -346,18 +337,14 @@ def _score_notes(rated: Rated, comparison: Comparison) -> Iterator[str]:
     """Scores that fall as ratings rise, and those that some texts lack."""
     fold = comparison.splits["texts"][0].fold
     turned: list[str] = []
-    holes: list[str] = []
     for name, score in rated.scores.items():
         draws = comparison.draws.get(("texts", name, ""))
         against = score_direction(score, rated.quality, fold) < 0
         if draws is not None and against and interval(draws["pearson"][1:])[0] > 0:
             turned.append(name)
-        if missing := int(np.isnan(score).sum()):
-            holes.append(f"{name} (of {missing:,} texts)")
     if turned:
         yield f"{', '.join(turned)}: lower for better texts, so the sign is turned"
-    if holes:
-        yield f"missing, so that a mean counts: {', '.join(holes)}"
+    yield from missing_scores(pd.DataFrame(rated.scores))
 
 
 def _decisive(table: pd.DataFrame, split: str) -> pd.DataFrame:

@@ -13,9 +13,10 @@ import pandas as pd
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import SettingError, StaleError
+from refless.evaluation import NEIGHBORS, NETWORKS
 from refless.evaluation.evaluate import COLUMNS as COMPARED
 from refless.evaluation.evaluate import compare
-from refless.evaluation.predict import NEIGHBORS, NETWORKS, ComparisonSettings, by_networks
+from refless.evaluation.predict import ComparisonSettings, by_networks
 from refless.evaluation.read import CvSplit, Rated, all_splits, rated_of
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
