@@ -182,35 +182,34 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
     start = "may replace a rater: "
     if reason:
         return f"{start}not tested, for {reason}"
-    tested = table.assign(name=list(map(label, table["method"], table["kernel"])))
-    learned = ~tested["method"].str.startswith("score_")  # scores are what is asked about
-    tested = tested.loc[learned.sort_values(kind="stable").index]
-    wins = tested["wins"].astype(str) + " of " + tested["raters"].astype(str)
-    few = tested["texts"] < tested["texts"].max()
-    wins = wins.where(~few, wins + ", of " + tested["texts"].astype(str) + " texts")
+    wins = table["wins"].astype(str) + " of " + table["raters"].astype(str)
+    all_texts = table["texts"] == table["texts"].max()
+    tested = table.assign(
+        name=list(map(label, table["method"], table["kernel"])),
+        wins=wins.where(all_texts, wins + ", of " + table["texts"].astype(str) + " texts"),
+        may=replacing(table),
+        learned=~table["method"].str.startswith("score_"),
+    ).sort_values("learned", kind="stable")  # scores are what is asked about
     yardstick = tested["method"].isin(YARDSTICKS)
-    constant = tested[tested["passes"].astype(bool) & yardstick]
-    if len(constant):
-        first = constant.iloc[0]
-        name = "a constant" if first["method"] == "constant" else first["name"]
-        return f"{start}not decided, so would {name} ({wins[constant.index[0]]} raters)"
+    for row in tested[tested["passes"].astype(bool) & yardstick].to_dict("records"):
+        name = "a constant" if row["method"] == "constant" else row["name"]
+        return f"{start}not decided, so would {name} ({row['wins']} raters)"
     parts = []
     for may, before in ((True, ""), (False, "not ")):
-        rows = tested[(replacing(tested) == may) & ~yardstick].head(NAMED // 2)
-        flat = [
-            ", of too few raters" * (raters < FEWEST_RATERS)
-            or ", no closer than what reads no text" * (passed and not may)
-            for passed, raters in zip(rows["passes"], rows["raters"], strict=True)
-        ]
+        rows = tested[(tested["may"] == may) & ~yardstick].head(NAMED // 2)
         listed = [
-            f"{name} ({won}{why})"
-            for name, won, why in zip(rows["name"], wins[rows.index], flat, strict=True)
+            f"{row['name']} ({row['wins']}{_reservation(row)})" for row in rows.to_dict("records")
         ]
-        if listed:
-            parts.append(before + ", ".join(listed))
-        elif may:
-            parts.append("none")
+        if listed or may:
+            parts.append(before + (", ".join(listed) or "none"))
     return f"{start}{'; '.join(parts)} (wins against so many raters)"
+
+
+def _reservation(test: Mapping[Any, Any]) -> str:
+    """Why a method may not replace a rater, whatever it wins."""
+    if test["raters"] < FEWEST_RATERS:
+        return ", of too few raters"
+    return ", no closer than what reads no text" if test["passes"] and not test["may"] else ""
 
 
 def about(rated: Rated) -> Iterator[str]:
