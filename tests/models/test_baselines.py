@@ -6,7 +6,7 @@ from scipy.sparse import random_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 
-from refless.models.baselines import Line, Lookup, Ngrams, RidgeTfidf, SystemRidge, ridge_path
+from refless.models.baselines import Line, Lookup, Ngrams, RidgeBeside, RidgeTfidf, ridge_path
 from tests.evaluation.made_up import rows
 
 NAN = float("nan")
@@ -67,7 +67,7 @@ def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest():
     texts, quality = made_up()
     systems = ["kind" if k % 3 else "strict" for k in range(len(texts))]
     shifted = quality + np.where(np.array(systems) == "kind", 0.5, -1.0)
-    model = SystemRidge().fit([*zip(systems, texts, strict=True)][:50], shifted[:50])
+    model = RidgeBeside(Lookup()).fit([*zip(systems, texts, strict=True)][:50], shifted[:50])
     means = Lookup().fit(systems[:50], shifted[:50])
     ridge = RidgeTfidf().fit(texts[:50], shifted[:50] - means.predict(systems[:50]))
     for asked in (systems, ["nobody"] * 60):

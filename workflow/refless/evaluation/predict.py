@@ -14,7 +14,7 @@ from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits
 from refless.kernels import group_sums, unread
 from refless.machine import available_threads
 from refless.models import baselines
-from refless.models.additive import Additive, AdditiveRidge, RatedText
+from refless.models.additive import TEXT_PENALTIES, Additive, RatedText
 from refless.models.delta_bleu import NOBODY, IndexedTexts, TextRows, parts, scores, tokenize
 from refless.models.neighbor_means import apply_thresholds, means_of_sums
 
@@ -146,8 +146,11 @@ def methods(rated: Rated, settings: ComparisonSettings) -> dict[tuple[str, str],
         ("context_mean", ""): Fitted(baselines.Lookup(), rated.context),
         ("additive", ""): Fitted(Additive(), whole),
         (RIDGE, ""): Fitted(baselines.RidgeTfidf(ngrams), texts),
-        (SYSTEM_RIDGE, ""): Fitted(baselines.SystemRidge(ngrams), pairs),
-        ("additive_ridge", ""): Fitted(AdditiveRidge(ngrams), whole),
+        (SYSTEM_RIDGE, ""): Fitted(baselines.RidgeBeside(baselines.Lookup(), ngrams), pairs),
+        ("additive_ridge", ""): Fitted(
+            baselines.RidgeBeside(Additive(), ngrams, TEXT_PENALTIES),
+            list(zip(whole, texts, strict=True)),
+        ),
     }
     for kernel, options in settings.kernels.items():
         every[NEIGHBORS, kernel] = Neighbors(kernel, options, settings.threads)

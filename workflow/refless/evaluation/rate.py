@@ -15,7 +15,14 @@ from refless.evaluation import COMBINED, RIDGE, SYSTEM_RIDGE
 from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.read import FOLDS
 from refless.kernels import unread
-from refless.models.baselines import Line, Ngrams, RidgeScores, RidgeTfidf, SystemRidge
+from refless.models.baselines import (
+    Line,
+    Lookup,
+    Ngrams,
+    RidgeBeside,
+    RidgeScores,
+    RidgeTfidf,
+)
 from refless.models.folds import in_folds
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import data_sum, signature_line
@@ -72,7 +79,7 @@ def text_model(method: str, training: pd.DataFrame, ngrams: Ngrams | None = None
     if method == RIDGE:
         return TextModel(RidgeTfidf(ngrams), lambda texts: texts["text"].tolist(), [])
     if method == SYSTEM_RIDGE:
-        return TextModel(SystemRidge(ngrams), _columns("system", "text"), ["system"])
+        return TextModel(RidgeBeside(Lookup(), ngrams), _columns("system", "text"), ["system"])
     if method == COMBINED:
         scores = sorted(name for name in map(str, training) if name.startswith("score_"))
         if len(scores) < 2:

@@ -16,6 +16,8 @@ from refless.compute.words import number_words
 
 Array = np.ndarray
 
+PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Of ridge regression on texts."""
 FOLDS, MANY = 3, 5000
 """On which a penalty is chosen; from so many training examples on, one of them is enough."""
 EXACT, NEAR = 1e-12, 1e-5
@@ -25,18 +27,8 @@ STEPS = 5
 
 
 class Constant:
-    """The mean quality of the training examples, or a value that is given.
+    """The mean quality of the training examples, or the ``value`` that is given.
 
-    Parameters
-    ----------
-    value : the estimate; None for the mean
-
-    Attributes
-    ----------
-    value_ : the estimate
-
-    Examples
-    --------
     >>> Constant().fit(["a", "b"], [1.0, 2.0]).predict(["c"])
     array([1.5])
     """
@@ -56,12 +48,6 @@ class Line:
     """A least squares line from a number of a text, such as its length, to its quality: the mean
     quality where there is no slope to fit, NaN for a text whose number is NaN.
 
-    Attributes
-    ----------
-    slope_, start_ : of the line
-
-    Examples
-    --------
     >>> Line().fit([10, 20, np.nan], [1.0, 2.0, 5.0]).predict([30, np.nan])
     array([ 3., nan])
     """
@@ -84,12 +70,6 @@ class Lookup:
     """The mean quality of the training examples that are equal, such as texts or systems; NaN where
     there is none.
 
-    Attributes
-    ----------
-    mean_ : pandas Series, the mean of each
-
-    Examples
-    --------
     >>> Lookup().fit(["a", "a", "b"], [1.0, 2.0, 5.0]).predict(["a", "c"])
     array([1.5, nan])
     """
@@ -155,11 +135,7 @@ class RidgeTfidf:
     True
     """
 
-    def __init__(
-        self,
-        ngrams: Ngrams | None = None,
-        alphas: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-    ) -> None:
+    def __init__(self, ngrams: Ngrams | None = None, alphas: Sequence[float] = PENALTIES) -> None:
         self.ngrams, self.alphas = ngrams, sorted(alphas)
 
     def fit(self, texts: Any, quality: Any, groups: Any = None) -> Self:
@@ -169,9 +145,8 @@ class RidgeTfidf:
         values = np.asarray(quality, np.float64)
         self._ngrams = self.ngrams or Ngrams(texts)
         counts = self._ngrams.of(texts)
-        self._known = np.flatnonzero(
-            np.bincount(counts.indices)
-        )  # n-grams that a training example has
+        # n-grams that a training example has
+        self._known = np.flatnonzero(np.bincount(counts.indices))
         counts = counts[:, self._known]
         # rows are short: several threads would only wait for each other
         with threadpool_limits(1):
@@ -275,40 +250,48 @@ def ridge_regression(alpha: float) -> Any:
     return Ridge(alpha=alpha, solver="sparse_cg", tol=EXACT)
 
 
-class SystemRidge(RidgeTfidf):
-    """The mean of the text's own system, and ridge regression on what that leaves of the quality,
-    of pairs of system and text. A new system has the mean of all. Parameters and attributes are
-    those of `RidgeTfidf`.
+class RidgeBeside:
+    """A baseline that does not read texts, and `RidgeTfidf` on what that leaves of the quality. X
+    has pairs of what the baseline looks at, such as the system, and the text. Where the baseline
+    has no estimate, the mean quality counts.
+
+    Parameters
+    ----------
+    baseline : such as `Lookup` or `refless.models.additive.Additive`
+    ngrams, alphas : as of `RidgeTfidf`
 
     Examples
     --------
     >>> pairs = [("a", "good food"), ("a", "bad food"), ("b", "good"), ("b", "bad")]
-    >>> model = SystemRidge().fit(pairs, [5.0, 4.0, 3.0, 2.0])
+    >>> model = RidgeBeside(Lookup()).fit(pairs, [5.0, 4.0, 3.0, 2.0])
     >>> model.predict([("a", ""), ("b", ""), ("new", "")]).round(1)
     array([4.5, 2.5, 3.5])
     """
 
-    def fit(self, pairs: Any, quality: Any, groups: Any = None) -> Self:
+    def __init__(
+        self, baseline: Any, ngrams: Ngrams | None = None, alphas: Sequence[float] = PENALTIES
+    ) -> None:
+        self.baseline, self.ridge = baseline, RidgeTfidf(ngrams, alphas)
+
+    def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
         values = np.asarray(quality, np.float64)
-        systems, texts = _apart(pairs)
-        self._system, self._mean = Lookup().fit(systems, values), values.mean()
-        return super().fit(texts, values - self._of_system(systems), groups)
+        self._mean = values.mean()
+        self.baseline.fit([features for features, _ in X], values, groups)
+        self.ridge.fit([text for _, text in X], values - self._beside(X), groups)
+        return self
 
-    def predict(self, pairs: Any) -> Array:
-        systems, texts = _apart(pairs)
-        return self._of_system(systems) + super().predict(texts)
+    def predict(self, X: Any) -> Array:
+        return self._beside(X) + self.ridge.predict([text for _, text in X])
 
-    def _of_system(self, systems: Sequence[str]) -> Array:
-        means = self._system.predict(systems)
-        return np.where(np.isnan(means), self._mean, means)
+    def _beside(self, X: Any) -> Array:
+        estimates = self.baseline.predict([features for features, _ in X])
+        return np.where(np.isnan(estimates), self._mean, estimates)
 
 
 class RidgeScores:
     """Ridge regression over several scores of a text, standardised; its strength is chosen by
     leave-one-out. NaN for a text that has no score.
 
-    Examples
-    --------
     >>> model = RidgeScores().fit([[1, 2], [2, 1], [3, 4], [4, 3]], [1.0, 2.0, 3.0, 4.0])
     >>> model.predict([[2.5, 2.5], [np.nan, np.nan]]).round(1)
     array([2.5, nan])
@@ -328,7 +311,3 @@ class RidgeScores:
     def predict(self, X: Any) -> Array:
         scores = np.array(X)
         return np.where(np.isnan(scores).all(axis=1), np.nan, self._model.predict(scores))
-
-
-def _apart(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    return [system for system, _ in pairs], [text for _, text in pairs]
