@@ -16,12 +16,14 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
+from refless.models.rnn_qe.names import SCHEDULES
 from refless.statistics.measure import Measure, published_measures
 
 _CORRELATIONS = ("spearman", "pearson", "kendall", "spearman_low", "spearman_high")
 """From -1 on: one is added for CV*, so that their scale starts at 0."""
 _ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
-_STAR = "p_"
+_KIND_OF = {"coverage": "coverages", **dict.fromkeys(_CORRELATIONS, "correlations")}
+_KIND_OF |= dict.fromkeys(_ERRORS, "errors")
 MEASURED = ("correlations", "errors")
 _KINDS = (*MEASURED, "coverages", "counts", "stars")
 AGREEMENTS = [EQUAL, INSIDE, OUTSIDE, ABSENT]
@@ -42,7 +44,8 @@ _C4 = np.sqrt(2 / np.pi)
 def published_cells(
     table: pd.DataFrame, key: Sequence[str], repeats: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """A row a published cell of a finished table, as `CELLS` from ``item`` on.
+    """A row a published cell of a finished table: `CELLS` from ``item`` on, and the ``schedule`` of
+    a network's training.
 
     key : columns that name a row of the paper; by default the first
     repeats : published columns that are another table's
@@ -57,8 +60,9 @@ def published_cells(
         if measure.name not in repeats and row[measure.published] != "":
             names = (str(row[name]) for name in key if not pd.isna(row[name]))
             item = ", ".join(filter(None, names))
-            cells.append({"item": item, **_cell(row, measure)})
-    return pd.DataFrame(cells, columns=CELLS[2:])
+            schedule = {"schedule": row.get("schedule", "")}
+            cells.append({"item": item, **_cell(row, measure), **schedule})
+    return pd.DataFrame(cells, columns=[*CELLS[2:], "schedule"])
 
 
 def _cell(row: Mapping[Any, Any], measure: Measure) -> dict[str, Any]:
@@ -89,9 +93,7 @@ def variation(ours: float, published: float, shift: float = 0) -> float:
 
 def kind_of_measure(measure: str) -> str:
     """Which of `_KINDS` a measure is."""
-    kinds = {"coverage": "coverages", **dict.fromkeys(_CORRELATIONS, "correlations")}
-    kinds |= dict.fromkeys(_ERRORS, "errors")
-    return "stars" if measure.startswith(_STAR) else kinds.get(measure, "counts")
+    return "stars" if measure.startswith("p_") else _KIND_OF.get(measure, "counts")
 
 
 def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
@@ -101,18 +103,18 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
     CV*, and Pearson's r of the published and our values (NaN for fewer than three). What has a unit
     is not taken over several measures.
     """
-    kinds = cells.assign(paper="all", table="all", measure=cells["measure"].map(kind_of_measure))
-    measured = kinds[kinds["measure"].isin(MEASURED)].assign(measure="measured")
-    parts = [measured, *(kinds[kinds["measure"] == kind] for kind in _KINDS)]
+    cells = cells.assign(kind=cells["measure"].map(kind_of_measure))
+    whole = cells.assign(paper="all", table="all", measure=cells["kind"])
+    measured = whole[whole["kind"].isin(MEASURED)].assign(kind="measured", measure="measured")
+    parts = [measured, *(whole[whole["kind"] == kind] for kind in _KINDS)]
     for part in parts[:2]:
-        # items of networks end with their schedule
-        network = part["item"].str.contains(", (?:short|paper)$").to_numpy(bool)
-        for apart, name in ((part[network], "networks"), (part[~network], "others")):
-            parts.append(apart.assign(measure=apart["measure"] + f"_{name}"))
-    whole = pd.concat(parts)
+        network = part["schedule"].isin(list(SCHEDULES)).to_numpy()
+        for rows_of, name in ((part[network], "networks"), (part[~network], "others")):
+            parts.append(rows_of.assign(measure=rows_of["measure"] + f"_{name}"))
     rows = []
-    for key, group in pd.concat([cells, whole]).groupby(["paper", "table", "measure"], sort=False):
-        row: dict[str, Any] = dict(zip(("paper", "table", "measure"), key, strict=True))
+    keys = ["paper", "table", "measure"]
+    for key, group in pd.concat([cells, *parts]).groupby(keys, sort=False):
+        row: dict[str, Any] = dict(zip(keys, key, strict=True))
         row |= {word: int((group["agreement"] == word).sum()) for word in AGREEMENTS}
         row["provenance"] = "shipped" if (group["provenance"] == "shipped").any() else "computed"
         row["reason"] = ""
@@ -121,7 +123,7 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
         pair = group[["ours", "published"]].to_numpy(float)
         pair = pair[np.isfinite(pair).all(axis=1)]
         row |= {"cells": len(group), "compared": len(pair), "mean_cv": group["cv"].mean()}
-        correlation = row["measure"].startswith("corr") or row["measure"] in _CORRELATIONS
+        correlation = (group["kind"] == "correlations").all()
         gaps = np.abs(pair[:, 0] - pair[:, 1])
         if len(pair) and (correlation or row["table"] != "all"):
             row["median_difference"] = np.median(gaps)
@@ -139,14 +141,17 @@ Papers = Mapping[str, tuple[str, Sequence[str], Sequence[str]]]
 
 def all_cells(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
     """`CELLS` of finished tables by name."""
-    parts = []
-    for name, table in tables.items():
-        paper, key, repeats = papers[name]
-        cells = published_cells(table, key, repeats)
-        parts.append(cells.assign(paper=paper, table=name)[CELLS])
-    return pd.concat(parts, ignore_index=True)
+    return _cells_of(tables, papers)[CELLS]
 
 
 def all_measures(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
-    """`by_measure` of `all_cells`."""
-    return by_measure(all_cells(tables, papers))
+    """`by_measure` of finished tables by name."""
+    return by_measure(_cells_of(tables, papers))
+
+
+def _cells_of(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
+    parts = []
+    for name, table in tables.items():
+        paper, key, repeats = papers[name]
+        parts.append(published_cells(table, key, repeats).assign(paper=paper, table=name))
+    return pd.concat(parts, ignore_index=True)
