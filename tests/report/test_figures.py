@@ -81,10 +81,11 @@ def figure_of_curve(
     draw: Callable[..., tuple[Figure, pd.DataFrame]], curve: pd.DataFrame
 ) -> Figure:
     """A figure of BLEU Neighbors with these numbers in place of those of files."""
-    values = {"average_annotators": HUMAN, "threshold_curves": curve, "read_data_sizes": curve}
+    values = {"average_annotators": HUMAN, "threshold_curves": curve}
     values["published_points"] = {"spearman": POINTS, "coverage": {}}
     functions = {name: mock.Mock(return_value=value) for name, value in values.items()}
-    with mock.patch.multiple(figures_bleu_neighbors.curves, **functions):
+    rows = mock.patch.object(figures_bleu_neighbors, "read_rows", return_value=curve)
+    with rows, mock.patch.multiple(figures_bleu_neighbors.curves, **functions):
         return draw([], [], pd.DataFrame(), STYLES, THRESHOLDS)[0]
 
 

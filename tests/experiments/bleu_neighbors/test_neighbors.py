@@ -16,20 +16,18 @@ from refless.experiments.bleu_neighbors.curves import (
     average_annotators,
     data_size_curve,
     published_points,
-    read_data_sizes,
     threshold_curves,
     write_data_size_curve,
 )
 from refless.experiments.bleu_neighbors.matrices import read_kernel, write_kernel
 from refless.experiments.bleu_neighbors.neighbors import (
     Predicted,
-    is_substitute_encoder,
     read_predicted,
     with_quality,
     write_neighbors,
 )
 from refless.experiments.bleu_neighbors.table1 import annotator_rows
-from refless.experiments.published import read_published
+from refless.experiments.published import read_published, read_rows
 from refless.kernels import kernel
 from refless.store import sealed
 from tests.conftest import ROOT
@@ -109,9 +107,11 @@ def test_a_large_data_set_is_refused(dataset, tmp_path, monkeypatch):
     assert not any(tmp_path.iterdir())
 
 
-def test_another_layer_of_bertscore_is_a_stand_in():
-    assert is_substitute_encoder("bertscore.roberta-large", {"layer": 24})
-    assert not is_substitute_encoder("bertscore.roberta-large", {})
+@pytest.mark.parametrize("options", [{}, {"layer": 24}])
+def test_another_layer_of_bertscore_is_a_stand_in(dataset, blocks, tmp_path, options):
+    path = tmp_path / "t/bertscore.csv"
+    write_neighbors(path, dataset, "bertscore.roberta-large", blocks[1], TAU, options)
+    assert sealed.read_record(path)["metadata"]["substitute_encoder"] == bool(options)
 
 
 def point(means: Any, counts: Any, quality: np.ndarray, a: int, b: float) -> Any:
@@ -161,7 +161,7 @@ def test_a_curve_has_the_sizes_of_its_data_set(dataset, blocks, tmp_path, many, 
     told = {"tau": TAU, "a": 3, "b": 0.66, "seed": 1}
     path = tmp_path / "curves/t/data_size.csv"
     write_data_size_curve(path, dataset, blocks[1], told)
-    found = read_data_sizes([path])
+    found = read_rows([path], curves.SIZE_COLUMNS)
     assert set(found["dataset"]) == {"t"}
     assert set(found["size"]) == sizes  # everything there is is the last one
 

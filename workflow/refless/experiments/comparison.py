@@ -34,9 +34,11 @@ DRAWN = ("pearson", "pearson_by_system")
 """Measures whose draws are kept."""
 MACHINE = "_machine"
 """What the name of a split ends in where the texts are of machines alone."""
-WITHIN = [name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")]
-COMPARISON_COLUMNS = ["dataset", *WITHIN, "provenance", "reason"]
-COMPARISON_COLUMNS += [Measure(name).draws for name in DRAWN]
+COMPARISON_COLUMNS = [
+    "dataset",
+    *(name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")),
+    *("provenance", "reason", *(Measure(name).draws for name in DRAWN)),
+]
 """Columns of the table, and draws; the difference is from the best trivial method."""
 
 

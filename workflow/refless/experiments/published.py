@@ -4,7 +4,7 @@ Stage: cell -> table. In: our cells and ``resources/published/*.csv`` (facts fro
 tables with both, and how they agree.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from refless.statistics.measure import PUBLISHED, Measure
+from refless.store import sealed
 
 EQUAL, INSIDE, OUTSIDE, ABSENT = "equal", "inside", "outside", "absent"
 _WHOLE_NUMBERS = {"n", "seeds", "substitute_encoder", "uses_references", "p_below_0.01"}
@@ -26,6 +27,17 @@ _TEXTS = {
 def read_published(path: str | Path) -> pd.DataFrame:
     """Published values as they were printed (strings, so that their precision is known)."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def read_rows(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.DataFrame:
+    """The rows of stored files ``<dataset>/<name>.csv``, with ``dataset`` and ``provenance``;
+    without a file, no row of these columns. Raises as `refless.store.sealed.read`."""
+    parts = [pd.DataFrame(columns=[*dict.fromkeys(["dataset", *columns, "provenance"])])]
+    for path in map(Path, paths):
+        file = sealed.read(path)
+        origin = {"dataset": path.parent.name, "provenance": file.metadata["provenance"]}
+        parts.append(file.content.assign(**origin))
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def agreement_with_paper(ours: float, published: str, low: float, high: float) -> str:

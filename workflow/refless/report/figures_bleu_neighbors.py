@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from refless.experiments.bleu_neighbors import curves
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
+from refless.experiments.published import read_rows
 from refless.report.figures import AXES, PUBLISHED, empty_figure, panels, sizes_figure
 
 _THRESHOLDS = {
@@ -88,10 +89,10 @@ def figure_over_sizes(
 ) -> tuple[Figure, pd.DataFrame]:
     """Figure 4: Spearman and coverage over the number of rated texts, with one standard deviation.
 
-    sizes : the files of `refless.experiments.bleu_neighbors.curves.read_data_sizes`
+    sizes : the files of `refless.experiments.bleu_neighbors.curves.write_data_size_curve`
     Others are as for `figure_over_thresholds`.
     """
-    curve = curves.read_data_sizes(sizes)
+    curve = read_rows(sizes, curves.SIZE_COLUMNS)
     grouped = curve.groupby(["dataset", "size"], sort=False)[["spearman", "coverage"]]
     means = grouped.mean()
     if curve.empty:

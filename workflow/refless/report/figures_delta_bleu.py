@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.experiments.delta_bleu.table2 import ENDS, LEAST_WEIGHT, figure2, read_units
+from refless.experiments.delta_bleu.table2 import ENDS, LEAST_WEIGHT, figure2
 from refless.report.figures import AXES, GREY, empty_figure, panels
 
 _METRICS = {
@@ -31,12 +31,12 @@ def reference_regimes(
 ) -> tuple[Figure, pd.DataFrame]:
     """Figure 2 of ΔBLEU, a row a data set: Spearman's rho over threshold on w, unit size and order.
 
-    units : the files of `read_units`
+    units : the files of table 2
     published : columns metric, references, spearman_low and spearman_high: the paper's intervals,
         of other data
     datasets : their names
     """
-    points = figure2(read_units(units))
+    points = figure2(units)
     tasks = points["dataset"].unique()
     if not len(tasks):
         return empty_figure("table 2 of ΔBLEU has the reason"), points

@@ -29,7 +29,7 @@ Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
 A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
 STEP, SUBSETS = 10, 20
-_COLUMNS = ["size", "subset", "spearman", "coverage"]
+SIZE_COLUMNS = ["size", "subset", "spearman", "coverage"]
 LARGE_SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 """Sizes for more than `LARGE_DATASET` texts."""
 
@@ -71,7 +71,7 @@ def data_size_curve(
             )
             estimate = apply_thresholds(means, counts, size - 1, a, b)
             rows.append((size, subset, *_point(estimate, quality[sample])))
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=SIZE_COLUMNS)
 
 
 def write_data_size_curve(
@@ -84,16 +84,6 @@ def write_data_size_curve(
     grid = range(STEP, n, STEP) if n <= LARGE_DATASET else LARGE_SIZES
     sizes = [*(size for size in grid if settings["a"] < size < n), n]
     sealed.write(path, data_size_curve(matrix, quality, sizes, **settings))
-
-
-def read_data_sizes(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Columns dataset, size, subset, spearman, coverage, of ``<dataset>/data_size.csv`` by
-    `write_data_size_curve`. Raises as `refless.store.sealed.read`."""
-    curves = [pd.DataFrame(columns=["dataset", *_COLUMNS])]
-    for path in paths:
-        curve = sealed.read(path).content.assign(dataset=Path(path).parent.name)
-        curves.append(curve[["dataset", *_COLUMNS]])
-    return pd.concat(curves[1:] or curves, ignore_index=True)
 
 
 def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float, float]]:

@@ -13,11 +13,10 @@ import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import predictions
 from refless.experiments.bleu_neighbors.table1 import TableRows, cells
-from refless.experiments.published import merge_published
+from refless.experiments.published import merge_published, read_rows
 from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
 from refless.statistics.measure import measure_columns
-from refless.store import sealed
 
 # The paper's text leaves the recipe open. This one gives its nine single-set values to the third
 # decimal (of all sets but 3, 0.4695 for 0.465); in brackets, what another choice gives instead.
@@ -60,8 +59,7 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
         parts.append(estimates.assign(training=int(inside.sum())))
     lengths = test["text"].str.len().astype(float)
     by_length = test.assign(model=LENGTH, train_topic="", mean=lengths, neighbors=0, training=0)
-    parts.append(by_length)
-    return pd.concat(parts, ignore_index=True)[_COLUMNS]
+    return pd.concat([*parts, by_length], ignore_index=True)[_COLUMNS]
 
 
 def table3(
@@ -69,21 +67,19 @@ def table3(
 ) -> pd.DataFrame:
     """A row a training set, the rows that the paper quotes, and the rho of length alone, from the
     file of `essay_estimates`, if there is one; the bootstrap resamples test essays."""
-    file = next(map(sealed.read, estimates), None)
     rows: TableRows = []
-    parts = {} if file is None else dict(iter(file.content.groupby(TABLE3_KEYS)))
+    parts = dict(iter(read_rows(estimates, _COLUMNS).groupby(TABLE3_KEYS)))
     for model, topic in [*published[TABLE3_KEYS].itertuples(index=False), (LENGTH, "")]:
         reason = "" if model in (MODEL, LENGTH) else "quoted"
         row = {"model": model, "train_topic": topic, "reason": reason}
         rows.append(row)
-        part = parts.get((model, topic))
-        if file is not None and part is not None:
+        if (part := parts.get((model, topic))) is not None:
             estimate = part["mean"].to_numpy(np.float64)
             if model == MODEL:
                 estimate = predictions(part, part["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
             quality = part["quality"].to_numpy(np.float64)
             row |= cells(estimate, quality, bootstrap["draws"], bootstrap["seed"])
-            row["provenance"] = file.metadata["provenance"]
+            row["provenance"] = part["provenance"].iloc[0]
     columns = [*TABLE3_KEYS, *measure_columns("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "provenance", "reason"]
     return merge_published(rows, published, TABLE3_KEYS, columns)

@@ -62,12 +62,9 @@ def write_neighbors(
     quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > LARGE_DATASET
     means, counts = leave_one_out_means(matrix, quality, tau, in_order=in_order)
     table = rated.assign(mean=means, neighbors=counts)[NEIGHBOR_COLUMNS]
-    sealed.write(path, table, {"substitute_encoder": is_substitute_encoder(name, options)})
-
-
-def is_substitute_encoder(name: str, options: Mapping[str, Any]) -> bool:
-    """Whether a kernel is BERTScore in another form than the paper's."""
-    return name.startswith("bertscore.") and (name != "bertscore.roberta-large" or bool(options))
+    # BERTScore in another form than the paper's
+    substitute = name.startswith("bertscore.") and (name != "bertscore.roberta-large" or options)
+    sealed.write(path, table, {"substitute_encoder": bool(substitute)})
 
 
 _nothing = partial(np.zeros, 0)

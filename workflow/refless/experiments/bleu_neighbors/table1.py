@@ -65,7 +65,7 @@ def of_our_tasks(published: pd.DataFrame, styles: TaskStyles) -> pd.DataFrame:
 
 def _of_our_kernels(published: pd.DataFrame, styles: TaskStyles, models: Models) -> pd.DataFrame:
     kernels = [models[model][0] if model in models else "" for model in published["model"]]
-    return of_our_tasks(published.assign(kernel=kernels, ground_truth=ALL), styles)
+    return of_our_tasks(published.assign(kernel=kernels), styles)
 
 
 def table1(
@@ -99,7 +99,8 @@ def table1(
                 rows.append({"dataset": dataset, "kernel": "", **row})
     columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST]
     columns += [Measure("mse").draws, Measure("spearman").draws]
-    return merge_published(rows, _of_our_kernels(published, styles, models), TABLE1_KEYS, columns)
+    printed = _of_our_kernels(published.assign(ground_truth=ALL), styles, models)
+    return merge_published(rows, printed, TABLE1_KEYS, columns)
 
 
 def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
@@ -194,7 +195,7 @@ def section53(
     ]
     columns = [*SECTION53_KEYS, *measure_columns("mse_all"), "mse_covered"]
     columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST]
-    printed = _of_our_kernels(published, styles, models).drop(columns="ground_truth")
+    printed = _of_our_kernels(published, styles, models)
     return merge_published(rows, printed, SECTION53_KEYS, columns)
 
 

@@ -99,12 +99,10 @@ def table2(
     for key in product(styles, styles, kernels):
         row: dict[str, Any] = dict(zip(TABLE2_KEYS, key, strict=True))
         if key in pairs:
-            estimate, provenance = pairs[key]
-            data = tasks[key[1]]
-            training = len(tasks[key[0]].quality) if key[0] in tasks else 0
-            training -= key[0] == key[1]  # each text is left out
+            (estimate, provenance), data = pairs[key], tasks[key[1]]
+            training = len(tasks[key[0]].quality) - (key[0] == key[1])  # each text is left out
             row |= cells(estimate, data.quality, **bootstrap, units=data.units, training=training)
-            row |= {"provenance": provenance}
+            row["provenance"] = provenance
         if key in pairs or row["kernel"] == kernels[0]:
             rows.append(row)
     columns = [*TABLE2_KEYS, *measure_columns("spearman", "coverage")]

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.experiments.published import with_types
+from refless.experiments.published import read_rows, with_types
 from refless.statistics.measure import Measure
-from refless.store import sealed
 
 KEYS = ["dataset", "metric", "references", "contexts", "tokens", "rule"]
 SPEARMAN = Measure("spearman")
@@ -24,29 +23,20 @@ SHOWN = [
     SPEARMAN.draws,
 ]
 POINTS = ["dataset", "panel", "metric", "references", "unit", "order", "spearman"]
+_READ = [*KEYS, *POINTS, *ENDS]
 LEAST_WEIGHT = {"all": "w>=-1"}
 """What all references are on the axis of thresholds: no weight is lower."""
-
-
-def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """The rows of `refless.experiments.delta_bleu.units.unit_rows` with ``dataset`` and
-    ``provenance``. Raises as `refless.store.sealed.read`."""
-    parts = [pd.DataFrame(columns=[*dict.fromkeys([*KEYS, *POINTS, *ENDS, "provenance"])])]
-    for path in paths:
-        file, dataset = sealed.read(path), Path(path).parent.name
-        parts.append(file.content.assign(dataset=dataset, provenance=file.metadata["provenance"]))
-    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def delta_bleu_table2(
     units: Iterable[str | Path], published: pd.DataFrame, tasks: Iterable[str]
 ) -> pd.DataFrame:
     """The paper's cells, then every row of each data set of ``tasks``, one row for each without
-    numbers; ``units`` are the files of `read_units`."""
+    numbers; ``units`` are the files by `refless.experiments.delta_bleu.units.write_units`."""
     paper = published.rename(columns={end: Measure(end).published for end in ENDS})
     # its tweets are known by identifiers alone
     parts = [paper.assign(dataset="twitter", reason="not_public")]
-    numbers = read_units(units)
+    numbers = read_rows(units, _READ)
     rows = numbers[numbers["panel"] == "table"]
     for dataset in tasks:
         part = rows[rows["dataset"] == dataset]
@@ -54,9 +44,10 @@ def delta_bleu_table2(
     return with_types(pd.concat(parts), SHOWN)
 
 
-def figure2(units: pd.DataFrame) -> pd.DataFrame:
-    """The points of figure 2, panel by panel: `POINTS`, and the intervals (`ENDS`) of those that
-    table 2 has as well."""
+def figure2(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """The points of figure 2, panel by panel, from the files of table 2: `POINTS`, and the
+    intervals (`ENDS`) of those that table 2 has as well."""
+    units = read_rows(paths, _READ)
     keys = ["dataset", "metric", "references", "unit", "order"]
     plain = (
         (units["contexts"] == "all") & (units["tokens"] == "words") & (units["rule"] == "smooth")
