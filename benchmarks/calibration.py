@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from refless import estimate
-from refless.evaluation.evaluate import compare, estimate_splits
+from refless.evaluation.evaluate import Comparison, compare, estimate_splits
 from refless.evaluation.measures import mean_with_spread, measure
 from refless.evaluation.pairs import pair_table
 from refless.evaluation.predict import ComparisonSettings, Fitted, Method, Neighbors
@@ -128,58 +128,49 @@ def same_text(generator: np.random.Generator, texts: Texts) -> Array:
     return effect(generator, texts.system) + standard(texts.words) + noise(generator, texts)
 
 
-NULLS: dict[str, tuple[Quality, dict[str, Any]]] = {
-    "nothing": (noise, {}),
-    "system + context": (
-        lambda g, t: effect(g, t.system) + effect(g, t.context) + noise(g, t),
-        {},
+WORDY = "system + context + length, contexts with words"
+NULLS: dict[str, Quality] = {
+    "nothing": noise,
+    "system + context": lambda g, t: effect(g, t.system) + effect(g, t.context) + noise(g, t),
+    "length": lambda g, t: standard(t.words) + noise(g, t),
+    "length, U-shaped": lambda g, t: u_shape(t) + noise(g, t),
+    "length in steps": lambda g, t: (
+        standard(np.searchsorted([7, 11, 14, 16], t.words) % 2) + noise(g, t)
     ),
-    "length": (lambda g, t: standard(t.words) + noise(g, t), {}),
-    "length, U-shaped": (lambda g, t: u_shape(t) + noise(g, t), {}),
-    "length in steps": (
-        lambda g, t: standard(np.searchsorted([7, 11, 14, 16], t.words) % 2) + noise(g, t),
-        {},
+    "system + length": lambda g, t: effect(g, t.system) + standard(t.words) + noise(g, t),
+    WORDY: lambda g, t: (
+        effect(g, t.system) + effect(g, t.context) + standard(t.words) + noise(g, t)
     ),
-    "system + length": (
-        lambda g, t: effect(g, t.system) + standard(t.words) + noise(g, t),
-        {},
-    ),
-    "system + context + length, contexts with words": (
-        lambda g, t: effect(g, t.system) + effect(g, t.context) + standard(t.words) + noise(g, t),
-        {"contexts": 133, "topics": True},
-    ),
-    "a system that writes one text": (same_text, {}),
+    "a system that writes one text": same_text,
 }
 
 
-def null(name: str) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, whether a method is shown to be ahead under any split."""
-    quality, sizes = NULLS[name]
-
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        texts = simulate(generator, **{"contexts": 50, "systems": 6, **sizes})
-        return {"hit": any(shown_by_split(texts.rated(quality(generator, texts)), seed).values())}
-
-    return replication
+def null(seed: int, name: str) -> dict[str, Any]:
+    """Whether a method is shown to be ahead under any split."""
+    generator = np.random.default_rng(seed)
+    contexts, topics = (133, True) if name == WORDY else (50, False)
+    texts = simulate(generator, contexts, systems=6, topics=topics)
+    quality = NULLS[name](generator, texts)
+    return {"hit": any(shown_by_split(texts.rated(quality), seed).values())}
 
 
-def power(n: int) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, whether a signal of r 0.5 is shown on new texts."""
+def power(seed: int, n: int) -> dict[str, Any]:
+    """Whether a signal of r 0.5 is shown on new texts."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, contexts=n // 6, systems=6)
+    quality = 0.5 * texts.signal + 0.75**0.5 * noise(generator, texts)
+    return {"hit": shown_by_split(texts.rated(quality), seed)["texts"]}
 
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        texts = simulate(generator, contexts=n // 6, systems=6)
-        quality = 0.5 * texts.signal + 0.75**0.5 * noise(generator, texts)
-        return {"hit": shown_by_split(texts.rated(quality), seed)["texts"]}
 
-    return replication
+def compared(rated: Rated, seed: int, *kernels: str) -> Comparison:
+    """What `refless compare` computes, without repeats."""
+    options: dict[str, dict[str, Any]] = {name: {} for name in kernels}
+    return compare(rated, ComparisonSettings(options, DRAWS, seed=seed, repeats=1, threads=1))
 
 
 def shown_by_split(rated: Rated, seed: int) -> dict[str, bool]:
     """The verdict of `refless compare` on each split."""
-    settings = ComparisonSettings({"bleu.char": {}}, draws=DRAWS, seed=seed, repeats=1, threads=1)
-    comparison = compare(rated, settings)
+    comparison = compared(rated, seed, "bleu.char")
     return {name: verdict(comparison, name).get("shown", False) for name in comparison.splits}
 
 
@@ -199,129 +190,100 @@ def row(
 
 
 def learned(
-    method: str, n: int, split: str = "texts", systems: int = 6
-) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, r of a method with its interval, where a fifth of the variance is a signal."""
-
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        texts = simulate(generator, contexts=n // systems, systems=systems)
-        rated = texts.rated(0.5 * texts.signal + noise(generator, texts))
-        model: Method = Neighbors("bleu.char", {}, threads=1)
-        if method == "ridge":
-            model = Fitted(RidgeTfidf(Ngrams(rated.texts)), rated.texts)
-        name = "pearson_by_system" if split == "systems" else "pearson"
-        return row(model, rated, split, seed, name)
-
-    return replication
+    seed: int, method: str, n: int, split: str = "texts", systems: int = 6
+) -> dict[str, Any]:
+    """r of a method with its interval, where a fifth of the variance is a signal."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, contexts=n // systems, systems=systems)
+    rated = texts.rated(0.5 * texts.signal + noise(generator, texts))
+    model: Method = Neighbors("bleu.char", {}, threads=1)
+    if method == "ridge":
+        model = Fitted(RidgeTfidf(Ngrams(rated.texts)), rated.texts)
+    name = "pearson_by_system" if split == "systems" else "pearson"
+    return row(model, rated, split, seed, name)
 
 
-def new_systems(
-    systems: int, deviation: float, mean: float = 0.3
-) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, the mean r of a given score within systems whose own r differ."""
-
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        texts = simulate(generator, contexts=50, systems=systems)
-        r = np.clip(generator.normal(mean, deviation, systems), -0.95, 0.95)[texts.system]
-        quality = noise(generator, texts)
-        score = r * quality + (1 - r**2) ** 0.5 * noise(generator, texts)
-        rated = texts.rated(quality, judge=score)
-        method = Fitted(Line(), score, learned=False)
-        return row(method, rated, "systems", seed, "pearson_by_system", score)
-
-    return replication
+def new_systems(seed: int, systems: int, deviation: float, mean: float = 0.3) -> dict[str, Any]:
+    """The mean r of a given score within systems whose own r differ."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, contexts=50, systems=systems)
+    r = np.clip(generator.normal(mean, deviation, systems), -0.95, 0.95)[texts.system]
+    quality = noise(generator, texts)
+    score = r * quality + (1 - r**2) ** 0.5 * noise(generator, texts)
+    method = Fitted(Line(), score, learned=False)
+    rated = texts.rated(quality, judge=score)
+    return row(method, rated, "systems", seed, "pearson_by_system", score)
 
 
-def few_contexts(contexts: int) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, r of a useless score that hangs on the context, as a part of quality does."""
-
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        texts = simulate(generator, contexts=contexts, systems=15)
-        quality = effect(generator, texts.context) + noise(generator, texts)
-        score = effect(generator, texts.context) + noise(generator, texts)
-        method = Fitted(Line(), score, learned=False)
-        return row(method, texts.rated(quality, judge=score), "texts", seed, "pearson", score)
-
-    return replication
+def few_contexts(seed: int, contexts: int) -> dict[str, Any]:
+    """r of a useless score that hangs on the context, as a part of quality does."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, contexts=contexts, systems=15)
+    quality = effect(generator, texts.context) + noise(generator, texts)
+    score = effect(generator, texts.context) + noise(generator, texts)
+    method = Fitted(Line(), score, learned=False)
+    return row(method, texts.rated(quality, judge=score), "texts", seed, "pearson", score)
 
 
 # ---- decisions -----------------------------------------------------------------------------------
 
 
-def pairs(scores: int, r: float) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, whether one of scores of equal worth is said to be better than another, or with
-    ``r`` 0, any method than any other."""
-
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        texts = simulate(generator, contexts=50, systems=6)
-        quality = noise(generator, texts)
-        values = {
-            f"{k}": r * quality + (1 - r**2) ** 0.5 * noise(generator, texts) for k in range(scores)
-        }
-        rated = texts.rated(quality, **values)
-        settings = ComparisonSettings({}, draws=DRAWS, seed=seed, repeats=1, threads=1)
-        table = pair_table(rated, compare(rated, settings))
-        if r:
-            table = table[table["a"].isin(rated.scores) & table["b"].isin(rated.scores)]
-        return {"hit": bool((table["p_holm"] < 0.05).any())}
-
-    return replication
+def pairs(seed: int, scores: int, r: float) -> dict[str, Any]:
+    """Whether one of scores of equal worth is said to be better than another, or with ``r`` 0, any
+    method than any other."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, contexts=50, systems=6)
+    quality = noise(generator, texts)
+    values = {
+        f"{k}": r * quality + (1 - r**2) ** 0.5 * noise(generator, texts) for k in range(scores)
+    }
+    rated = texts.rated(quality, **values)
+    table = pair_table(rated, compared(rated, seed))
+    if r:
+        table = table[table["a"].isin(rated.scores) & table["b"].isin(rated.scores)]
+    return {"hit": bool((table["p_holm"] < 0.05).any())}
 
 
-def replacement(icc: float, whole: bool = False) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, whether methods that are about constant may replace one of five raters, whose
-    ratings have nothing to do with what a text says; ``whole`` ones are 1 to 5, most of them 5."""
-
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        texts = simulate(generator, contexts=25, systems=4)
-        n = len(texts.texts)
-        ratings = icc**0.5 * generator.normal(size=(n, 1))
-        ratings = ratings + (1 - icc) ** 0.5 * generator.normal(size=(n, 5))
-        flat = ratings.mean() + 0.01 * generator.normal(size=n)
-        if whole:
-            ratings = np.clip(np.round(5 + ratings), 1, 5)
-            flat = 5.0 - (generator.random(n) < 0.03)
-        quality = ratings.mean(axis=1)
-        rated = texts.rated(quality, flat=flat)
-        single = [(text, rater, ratings[text, rater]) for text in range(n) for rater in range(5)]
-        rated = replace(
-            rated,
-            scale=(quality.min(), quality.max()),
-            ratings=pd.DataFrame(single, columns=["text", "rater", "quality"]),
-        )
-        settings = ComparisonSettings({}, draws=DRAWS, seed=seed, repeats=1, threads=1)
-        table, _ = replacement_table(rated, compare(rated, settings), epsilon=0.2)
-        return {"hit": bool(replacing(table).any())}
-
-    return replication
+def replacement(seed: int, icc: float, whole: bool = False) -> dict[str, Any]:
+    """Whether methods that are about constant may replace one of five raters, whose ratings have
+    nothing to do with what a text says; ``whole`` ones are 1 to 5, most of them 5."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, contexts=25, systems=4)
+    n = len(texts.texts)
+    ratings = icc**0.5 * generator.normal(size=(n, 1))
+    ratings = ratings + (1 - icc) ** 0.5 * generator.normal(size=(n, 5))
+    flat = ratings.mean() + 0.01 * generator.normal(size=n)
+    if whole:
+        ratings = np.clip(np.round(5 + ratings), 1, 5)
+        flat = 5.0 - (generator.random(n) < 0.03)
+    quality = ratings.mean(axis=1)
+    single = [(text, rater, ratings[text, rater]) for text in range(n) for rater in range(5)]
+    rated = replace(
+        texts.rated(quality, flat=flat),
+        scale=(quality.min(), quality.max()),
+        ratings=pd.DataFrame(single, columns=["text", "rater", "quality"]),
+    )
+    table, _ = replacement_table(rated, compared(rated, seed), epsilon=0.2)
+    return {"hit": bool(replacing(table).any())}
 
 
-def mean_of(ratings: int, outputs: int, r: float) -> Callable[[int], dict[str, Any]]:
-    """Of a seed, the mean of texts of which some are rated, with predictions from a score of
-    correlation ``r``; contexts of ``outputs`` are rated whole. And the same of ratings alone."""
-
-    def replication(seed: int) -> dict[str, Any]:
-        generator = np.random.default_rng(seed)
-        n = 10 * ratings
-        context = np.arange(n) // outputs
-        quality = generator.normal(size=n)
-        if outputs > 1:
-            quality = 0.6 * effect(generator, context) + 0.8 * quality
-        score = 10 * (r * quality + (1 - r**2) ** 0.5 * generator.normal(size=n))
-        texts = pd.DataFrame({"text": [f"text {k}" for k in range(n)], "score_judge": score})
-        texts["context"] = [f"context {k}" for k in context]
-        rated = texts[:ratings].assign(quality=quality[:ratings])
-        table = estimate(rated, texts, method="score_judge", seed=seed).table.iloc[0]
-        low, high = table["mean_low"], table["mean_high"]
-        alone = table["rated_mean_high"] - table["rated_mean_low"]
-        return {"value": table["mean"], "low": low, "high": high, "wider": (high - low) / alone}
-
-    return replication
+def mean_of(seed: int, ratings: int, outputs: int, r: float) -> dict[str, Any]:
+    """The mean of texts of which some are rated, with predictions from a score of correlation
+    ``r``; contexts of ``outputs`` are rated whole. And the same of ratings alone."""
+    generator = np.random.default_rng(seed)
+    n = 10 * ratings
+    context = np.arange(n) // outputs
+    quality = generator.normal(size=n)
+    if outputs > 1:
+        quality = 0.6 * effect(generator, context) + 0.8 * quality
+    score = 10 * (r * quality + (1 - r**2) ** 0.5 * generator.normal(size=n))
+    texts = pd.DataFrame({"text": [f"text {k}" for k in range(n)], "score_judge": score})
+    texts["context"] = [f"context {k}" for k in context]
+    rated = texts[:ratings].assign(quality=quality[:ratings])
+    table = estimate(rated, texts, method="score_judge", seed=seed).table.iloc[0]
+    low, high = table["mean_low"], table["mean_high"]
+    alone = table["rated_mean_high"] - table["rated_mean_low"]
+    return {"value": table["mean"], "low": low, "high": high, "wider": (high - low) / alone}
 
 
 # ---- cases ---------------------------------------------------------------------------------------
@@ -331,7 +293,7 @@ def mean_of(ratings: int, outputs: int, r: float) -> Callable[[int], dict[str, A
 class Case:
     """What is simulated, how often, and the bound that it is held to."""
 
-    replication: Callable[[int], dict[str, Any]]
+    replication: Callable[[int], dict[str, Any]]  # of a seed
     number: int  # of replications
     measure: str  # shown (at most), power (at least), coverage (at least)
     bound: float | None
@@ -341,41 +303,40 @@ class Case:
 
 def cases() -> Iterator[tuple[str, Case]]:
     for name in NULLS:
-        yield f"null: {name}", Case(null(name), 100, "shown", 0.05)
+        yield f"null: {name}", Case(partial(null, name=name), 100, "shown", 0.05)
     for n, bound in ((300, None), (1200, 0.8)):
-        yield f"signal of r 0.5, {n} texts", Case(power(n), 100, "power", bound)
+        yield f"signal of r 0.5, {n} texts", Case(partial(power, n=n), 100, "power", bound)
     for n, bound, number in ((300, 0.90, 400), (1200, 0.92, 200)):
         for method in ("ridge", "neighbors"):
-            name = f"{method}, new texts, {n} texts"
-            yield name, Case(learned(method, n), number, "coverage", bound, widest=1.5)
-        name = f"ridge, new contexts, {n} texts"
-        yield name, Case(learned("ridge", n, "contexts"), number, "coverage", bound)
+            simulated = partial(learned, method=method, n=n)
+            case = Case(simulated, number, "coverage", bound, widest=1.5)
+            yield f"{method}, new texts, {n} texts", case
+        simulated = partial(learned, method="ridge", n=n, split="contexts")
+        yield f"ridge, new contexts, {n} texts", Case(simulated, number, "coverage", bound)
     for systems in (4, 8, 12, 20):
         for deviation in (0.15, 0.30):
             name = f"score, {systems} systems, r differs by {deviation}"
-            yield name, Case(new_systems(systems, deviation), 400, "coverage", 0.92, 0.3)
+            simulated = partial(new_systems, systems=systems, deviation=deviation)
+            yield name, Case(simulated, 400, "coverage", 0.92, 0.3)
     for systems in (6, 20):
+        simulated = partial(learned, method="ridge", n=300, split="systems", systems=systems)
         name = f"ridge, {systems} new systems, 300 texts"
-        yield name, Case(learned("ridge", 300, "systems", systems), 400, "coverage", 0.92)
+        yield name, Case(simulated, 400, "coverage", 0.92)
     for contexts in (12, 20, 29):
         name = f"useless score, {contexts} contexts of 15"
-        yield name, Case(few_contexts(contexts), 400, "coverage", 0.92, 0.0)
+        yield name, Case(partial(few_contexts, contexts=contexts), 400, "coverage", 0.92, 0.0)
     for scores, r in ((0, 0.0), (6, 0.4)):
         name = f"pairs of {scores} equal scores" if scores else "pairs of all methods, nothing"
-        yield name, Case(pairs(scores, r), 200, "shown", 0.05)
+        yield name, Case(partial(pairs, scores=scores, r=r), 200, "shown", 0.05)
     for icc in (0.2, 0.4, 0.6):
-        yield f"may replace: constant, ICC {icc}", Case(replacement(icc), 100, "shown", 0.05)
-        name = f"may replace: constant, whole numbers, ICC {icc}"
-        yield name, Case(replacement(icc, whole=True), 100, "shown", 0.05)
-    for ratings, outputs, bound in (
-        (50, 1, 0.935),
-        (100, 1, 0.935),
-        (400, 1, 0.935),
-        (50, 5, 0.92),
-    ):
+        for whole, kind in ((False, ""), (True, "whole numbers, ")):
+            simulated = partial(replacement, icc=icc, whole=whole)
+            yield f"may replace: constant, {kind}ICC {icc}", Case(simulated, 100, "shown", 0.05)
+    for ratings, outputs in ((50, 1), (100, 1), (400, 1), (50, 5)):
         for r in (0.0, 0.7):
             name = f"estimate: {ratings} ratings, contexts of {outputs}, r {r}"
-            yield name, Case(mean_of(ratings, outputs, r), 2000, "coverage", bound, 0.0)
+            simulated = partial(mean_of, ratings=ratings, outputs=outputs, r=r)
+            yield name, Case(simulated, 2000, "coverage", 0.935 if outputs == 1 else 0.92, 0.0)
 
 
 def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
@@ -391,9 +352,8 @@ def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
         if "wider" in results[0]:
             extra += f"; {np.mean([r['wider'] for r in results]):.3f} of the width of ratings alone"
         # a deviation of n numbers has a relative error of 1 / sqrt(2 (n - 1))
-        too_wide = (
-            case.widest is not None and ratio * (1 - (2 / (len(values) - 1)) ** 0.5) > case.widest
-        )
+        least = ratio * (1 - (2 / (len(values) - 1)) ** 0.5)
+        too_wide = case.widest is not None and least > case.widest
     else:
         hits = np.array([r["hit"] for r in results])
     observed, n = hits.mean(), len(hits)
@@ -422,24 +382,21 @@ def run(names: Sequence[str], number: int | None, jobs: int, path: Path) -> list
             name, seed, result = json.loads(line)
             done[name, seed] = result
     path.parent.mkdir(parents=True, exist_ok=True)
+    numbers = {name: min(number or every[name].number, every[name].number) for name in names}
     wanted = [
-        (name, seed)
-        for name in names
-        for seed in range(min(number or every[name].number, every[name].number))
+        (name, seed) for name, replications in numbers.items() for seed in range(replications)
     ]
     missing = [key for key in wanted if key not in done]
     with ProcessPoolExecutor(jobs) as pool, path.open("a", encoding="utf-8") as file:
-        for name, seed, result in (
-            pool.map(_replicate, *zip(*missing, strict=True)) if missing else []
-        ):
+        simulated = pool.map(_replicate, *zip(*missing, strict=True)) if missing else []
+        for name, seed, result in simulated:
             done[name, seed] = result
             file.write(json.dumps([name, seed, result]) + "\n")
             file.flush()
-    lines = []
-    for name in names:
-        results = [done[key] for key in wanted if key[0] == name]
-        lines.append(report(name, every[name], results))
-    return lines
+    return [
+        report(name, every[name], [done[name, seed] for seed in range(replications)])
+        for name, replications in numbers.items()
+    ]
 
 
 options = argparse.ArgumentParser(description=__doc__)
