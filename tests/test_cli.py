@@ -129,7 +129,6 @@ COMPARE = ["compare", "--ratings", "train.jsonl", "--no-networks"]
         (["score", "--ratings", ".", "--outputs", "new.jsonl", "--out", "train.jsonl"], 1),
         *(([*TRAIN_QE, "m.npz", "--seed", seed], 2) for seed in ("-1", str(2**63), "9" * 5000)),
         ([*COMPARE, "--draws", "1000000000"], 2),
-        ([*SCORE, "--out", "."], 1),
         ([*SCORE, "--out", "out.jsonl", "--tau", "nan"], 1),
         ([*SCORE, "--out", "out.jsonl", "--explain", "0"], 2),
         ([*SCORE[:4], "twice.jsonl", "--method", "ridge"], 1),
@@ -561,8 +560,8 @@ def test_a_fault_of_references_names_file_line_or_option(references, more, named
 
 
 @pytest.mark.parametrize(
-    ("rows", "place"), [("x0\ta\nx0\tb\n", ":2"), ("x0\ta\n\tb\n", ":3"), ("", "")]
+    ("outputs", "place"), [("x0\ta\nx0\tb\n", ":2"), ("x0\ta\n\tb\n", ":3"), ("", "")]
 )
-def test_a_fault_of_outputs_names_the_file_and_the_line(rows, place, capsys):
-    assert delta_bleu(outputs=f"id\ttext\n{rows}") == 1
+def test_a_fault_of_outputs_names_the_file_and_the_line(outputs, place, capsys):
+    assert delta_bleu(outputs=f"id\ttext\n{outputs}") == 1
     assert f"out.tsv{place}: " in capsys.readouterr().err

@@ -41,6 +41,9 @@ def wanted(name: str) -> list[str]:
 def test_every_wanted_package_is_locked():
     for name in ("core", "dev", "slurm", "docs"):
         assert set(wanted(f"{name}.in")) <= set(lock(f"{name}.txt")), name
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[<>=]", dependency)[0] for dependency in project["dependencies"]}
+    assert names <= set(wanted("core.in"))
     torch = {line.split("==")[0] for line in wanted("torch.in") + wanted("qe.in")}
     assert torch <= set(lock("torch.txt") | lock("torch-wheel.txt"))
     # without its wheel, torch brings no CUDA
@@ -68,12 +71,6 @@ def test_conda_environments_have_the_locked_versions(name):
     assert set(pinned) >= set(wanted("core.in")) - {"setuptools"}
     for package, version in pinned.items():
         assert version in locked[package], package
-
-
-def test_package_needs_nothing_that_is_not_locked():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    names = {re.split(r"[<>=]", dependency)[0] for dependency in project["dependencies"]}
-    assert names <= set(wanted("core.in"))
 
 
 def test_the_cluster_profile_loses_nothing_of_the_default_profile():
@@ -132,10 +129,6 @@ def test_the_container_has_the_python_and_the_targets_that_there_are():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"\bmake\"?,? \"?([a-z-]+)", re.sub(r".*apt-get.*", "", text))
     assert "quickstart" in targets
-    assert re.search(r"(?m)^USER (?!root)", text)
-    # what is installed is a layer before the code
-    assert text.index("core.txt") < text.index(" . .\n")
-    assert "/refless/resources/data" in text
     for target in targets:
         assert re.search(rf"(?m)^{target}:", makefile), target
 

@@ -12,19 +12,6 @@ from refless.errors import FormatError, SettingError
 RATED = pd.DataFrame({"text": ["a", "b", "c"], "quality": [1, 2, 3], "n": [7, 8, 9]})
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_scores_are_joined_by_a_column(tmp_path, ending):
-    path = tmp_path / f"scores.{ending}"
-    scores = pd.DataFrame({"n": [9, 7, 10], "score_x": [0.9, 0.7, 1.0], "text": ["z", "z", "z"]})
-    if ending == "csv":
-        scores.to_csv(path, index=False)
-    else:
-        scores.to_json(path, orient="records", lines=True)
-    texts = read_ratings([RATED], join=(path, "n")).texts
-    assert texts["text"].tolist() == ["a", "b", "c"]  # what is there stays
-    assert texts["score_x"].fillna(-1).tolist() == [0.7, -1, 0.9]
-
-
 @pytest.mark.parametrize(
     ("table", "words"),
     [
@@ -42,10 +29,12 @@ def test_a_bad_join_is_refused(tmp_path, table, words):
 
 def test_rows_are_joined_by_two_columns_and_outputs_too(tmp_path):
     path = tmp_path / "scores.csv"
-    path.write_text("n,system,score_x\n7,b,0.1\n7,a,0.7\n8,a,0.8\n")
+    path.write_text("n,system,score_x,text\n7,b,0.1,z\n7,a,0.7,z\n8,a,0.8,z\n")
     table = pd.DataFrame({"text": ["a", "b"], "quality": [1, 2], "n": [7, 7], "system": ["a", "b"]})
     join = (path, ["n", "system"])
-    assert read_ratings([table], join=join).texts["score_x"].tolist() == [0.7, 0.1]
+    joined = read_ratings([table], join=join).texts
+    assert joined["score_x"].tolist() == [0.7, 0.1]
+    assert joined["text"].tolist() == ["a", "b"]  # the table's own stay
     outputs = table.drop(columns="quality")
     assert read_texts(outputs, ["score_*"], join=join).columns["score_x"] == [0.7, 0.1]
     assert "score_x" not in read_texts(table[["text"]], ["score_*"], join=join).columns

@@ -22,7 +22,6 @@ def written(folder: Path, **contents: str | bytes) -> dict[str, Path]:
     return {name: folder / name for name in contents}
 
 
-KINDS = ("IDX", "CTX", "TYPE", "OUT", "LOGP")
 FIRST, SAME = ("0", "a", "SUM", "first", "-4.5"), ("1", "b", "SUM", "same", "-2")
 HUMAN, THIRD = ("1", "b", "HUMAN", "same", ""), ("0", "a", "HUMAN", "third, one", "-inf")
 HUSE: list[Any] = [
@@ -32,20 +31,8 @@ HUSE: list[Any] = [
 ]
 
 
-def batch(rows: list[Any], without: str = "no column") -> str:
-    """A batch as exported, with an empty last column that the header alone has."""
-    table = []
-    for worker, items in rows:
-        row = {"WorkerId": worker}
-        for k, (*item, answer) in enumerate(items):
-            row |= {f"Input.{kind}{k}": cell for kind, cell in zip(KINDS, item, strict=True)}
-            row[f"Answer.{k}"] = answer
-        table.append({name: cell for name, cell in row.items() if without not in name})
-    return pd.DataFrame(table).to_csv(index=False).replace("\n", ",Approve\n", 1)
-
-
 def test_huse_pairs_share_a_row_and_its_labels(tmp_path):
-    data = sources.load("huse", "h", written(tmp_path, path=batch(HUSE)))
+    data = sources.load("huse", "h", written(tmp_path, path=small_data.huse_batch(HUSE)))
     texts, ratings = data.texts, data.ratings
     names = ["id", "text", "context", "system", "item", "n_ratings", "logp"]
     assert texts[names].to_numpy().tolist() == [
@@ -63,7 +50,7 @@ def test_huse_systems_of_several_temperatures_and_no_contexts(tmp_path):
     kinds = ["LOGP_1.0.txt", "HUMAN_REDDIT1.0", "LOGP_0.7.txt"]
     items = [(str(k), "", kind, f"text {k}", "-1", str(k)) for k, kind in enumerate(kinds)]
     items += [(str(k), "", "LM", f"text {k}", "-1", str(k % 6)) for k in range(3, 12)]
-    files = written(tmp_path, path=batch([("w", items)], without="CTX"))
+    files = written(tmp_path, path=small_data.huse_batch([("w", items)], without="CTX"))
     texts = sources.load("huse", "h", files).texts
     assert texts["system"].tolist()[:4] == ["reddit_1.0", "human", "reddit_0.7", "lm"]
     assert texts["quality"].tolist() == [k % 6 / 5 for k in range(12)]
@@ -201,8 +188,8 @@ def test_nem_and_the_references_of_its_meanings(tmp_path):
 @pytest.mark.parametrize(
     ("loader", "content", "said"),
     [
-        ("huse", batch(HUSE).replace("Typical", "Typicall"), "typicall"),
-        ("huse", batch(HUSE).replace("WorkerId", "Worker"), "WorkerId"),
+        ("huse", small_data.huse_batch(HUSE).replace("Typical", "Typicall"), "typicall"),
+        ("huse", small_data.huse_batch(HUSE).replace("WorkerId", "Worker"), "WorkerId"),
         ("huse", b"\xff\xfe", "utf-8"),
         ("huse", "", "No columns"),
         ("dstc7", "x", "not a gzip"),
@@ -216,10 +203,6 @@ def test_what_does_not_fit_names_file_and_loader(tmp_path, loader, content, said
         sources.load(loader, "mine", files)
     assert caught.value.path == str(files["path"])
     assert loader in caught.value.message
-
-
-def test_loaders_are_found_without_importing_them():
-    assert " ".join(sources.loaders()) == "asap_sas bagel dstc7 huse nem rnnlg table usr"
 
 
 def test_a_new_module_is_a_new_loader(tmp_path, monkeypatch):

@@ -165,12 +165,9 @@ def test_every_method_that_is_named_next_rates_texts(tmp_path, monkeypatch, caps
         out = capsys.readouterr().out.splitlines()
         assert all(np.isfinite(json.loads(line)["prediction"]) for line in out)
     scored = refless.score("rated.jsonl", pd.DataFrame(given[:5]), method="score_b")
-    assert scored.table["prediction"].tolist() == pytest.approx(
-        np.polyval(
-            np.polyfit(*np.transpose([[r["score_b"], r["quality"]] for r in given]), 1),
-            [row["score_b"] for row in given[:5]],
-        )
-    )
+    line = np.polyfit(*pd.DataFrame(given)[["score_b", "quality"]].to_numpy().T, 1)
+    expected = np.polyval(line, [row["score_b"] for row in given[:5]])
+    assert scored.table["prediction"].tolist() == pytest.approx(expected)
     write(Path("bare.jsonl"), [{"text": "a"}])
     assert main([*words[:4], "bare.jsonl", "--method", "combined"]) == 1
     assert "bare.jsonl: has no column score_b" in capsys.readouterr().err

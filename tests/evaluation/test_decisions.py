@@ -254,23 +254,12 @@ def test_a_constant_that_ties_with_whole_numbers_is_a_yardstick(rated):
     """Where most ratings are 5, who says 5 is as close as a rater, but not the mean."""
     generator, n = np.random.default_rng(0), len(rated)
     single = pd.DataFrame(
-        {
-            "text": text,
-            "rater": f"r{rater}",
-            "quality": generator.choice([5, 4, 1], p=[0.8, 0.1, 0.1]),
-        }
-        for text in range(n)
-        for rater in range(3)
+        itertools.product(range(n), ("r0", "r1", "r2")), columns=["text", "rater"]
     )
+    single["quality"] = generator.choice([5, 4, 1], len(single), p=[0.8, 0.1, 0.1])
     quality = single.groupby("text")["quality"].mean().to_numpy()
-    fives = np.where(quality < 3, 4.0, 5.0)
-    raters = replace(
-        rated,
-        ratings=single,
-        quality=(quality - 1) / 4,
-        scale=(1.0, 5.0),
-        scores={"score_5": fives},
-    )
+    scores = {"score_5": np.where(quality < 3, 4.0, 5.0)}
+    raters = replace(rated, ratings=single, quality=(quality - 1) / 4, scale=(1, 5), scores=scores)
     table, reason = replacement_table(raters, compare(raters, SETTINGS), epsilon=0.2)
     assert table.set_index("method").loc[["score_5", "constant"], "passes"].all()
     assert not replacing(table).any()

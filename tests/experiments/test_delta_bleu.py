@@ -35,7 +35,7 @@ from refless.experiments.delta_bleu.units import (
     write_units,
 )
 from refless.experiments.published import read_published
-from refless.models.delta_bleu import corpus_delta_bleu, tokenize
+from refless.models.delta_bleu import corpus_delta_bleu, of_items, smoothed_scores, tokenize
 from refless.report import figures
 from refless.report.figures_delta_bleu import reference_regimes
 from refless.statistics import interval, spearman_rows
@@ -193,32 +193,10 @@ def direct_score(cell: Cell, texts: list[str], references: list[list[tuple[str, 
         return 0.0
     hypotheses = [tokenize(texts[k], cell.tokens) for k in kept]
     named = [[text for text, _ in references[k]] for k in kept]
-    if cell.metric == "sbleu":
-        return sum(
-            direct_sentence(text, own, cell.order)
-            for text, own in zip(hypotheses, named, strict=True)
-        )
     weights = [[w for _, w in references[k]] for k in kept]  # all 1 for BLEU
+    if cell.metric == "sbleu":
+        return float(smoothed_scores(of_items(hypotheses, named, weights, cell.order)).sum())
     return corpus_delta_bleu(hypotheses, named, weights, cell.order, cell.rule)
-
-
-def direct_sentence(text: str, references: list[str], order: int) -> float:
-    """BLEU+1 with a smoothed brevity penalty (Nakov et al. 2012)."""
-    words, found = text.split(), 1.0
-    others = [reference.split() for reference in references]
-
-    def count(of: list[str], gram: list[str]) -> int:
-        return sum(of[i : i + len(gram)] == gram for i in range(len(of)))
-
-    for n in range(1, order + 1):
-        grams = [words[i : i + n] for i in range(len(words) - n + 1)]
-        matched = sum(
-            min(count(words, gram), max(count(other, gram) for other in others))
-            for gram in map(list, set(map(tuple, grams)))
-        )
-        found *= (matched + (n > 1)) / (len(grams) + (n > 1)) if grams or n > 1 else 0.0
-    closest = min((abs(len(other) - len(words)), len(other)) for other in others)[1]
-    return float(found ** (1 / order) * min(1.0, np.exp(1 - (closest + 1) / len(words))))
 
 
 @pytest.mark.parametrize("humans", [1, 2])

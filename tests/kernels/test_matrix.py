@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from refless import kernels, machine
+from refless import machine
 from refless.errors import KernelError
 from refless.kernels import (
     _blocks,
@@ -20,7 +20,6 @@ from refless.kernels import (
     rouge_l,
     signature,
 )
-from refless.kernels._registry import load
 from tests.kernels.test_wordnet import write
 from tests.kernels.texts import STRANGE, random_sentences, ready
 
@@ -195,12 +194,6 @@ def test_a_signature_has_sums_of_files_and_not_their_places(tmp_path):
     assert one == signature("meteor.nltk39", wordnet=there)
     write(there.parent, adverbs="sooner soon\n")
     assert one != signature("meteor.nltk39", wordnet=there)
-
-
-def test_a_module_has_what_its_kernels_need():
-    for name in kernels.names():
-        assert callable(load(name).index)
-        assert hasattr(load(name), "resources") == bool(kernels.entry(name).files)
 
 
 def test_names_import_nothing_heavy():

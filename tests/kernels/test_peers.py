@@ -101,7 +101,6 @@ PEERS = {
     "meteor.nltk35": meteor35,
     "meteor.nltk39": meteor39,
 }
-OLD, NEW = {"company": ["firm"]}, {"compani": ["firm"]}
 
 
 @pytest.mark.parametrize(
@@ -110,41 +109,17 @@ OLD, NEW = {"company": ["firm"]}, {"compani": ["firm"]}
         # x = abcde: ab bc cd de, abc bcd cde, abcd bcde; s = abcdf has ab bc cd, abc bcd, abcd:
         # P2 = 3/4, P3 = 2/3, P4 = 1/2, product 1/4; lengths equal, beta = 1.
         ("bleu.char", "abcde", "abcdf", 0.25 ** (1 / 3), None),
-        # The longer s costs: |s| = 6, |x| = 4, all of x is in s, beta = exp(1 - 6/4).
-        ("bleu.char", "abcd", "abcdef", math.exp(-0.5), None),
-        # The shorter s does not: |s| = 4 < |x| = 6; P2 = 3/5, P3 = 2/4, P4 = 1/3, product 1/10.
-        ("bleu.char", "abcdef", "abcd", 0.1 ** (1 / 3), None),
-        # With words, and however many blanks.
-        ("bleu.word", "aa b  c\td e", " aa b c d\nf ", 0.25 ** (1 / 3), None),
         # x has aa 5 times, aaa 4 times, aaaa 3 times; s has them 3, 2, 1 times.
         # Clipped: 3/5 * 2/4 * 1/3 = 1/10; unclipped: every occurrence counts, 1.
         ("bleu.char", "aaaaaa", "aaaa", 0.1 ** (1 / 3), None),
         ("bleu.char.unclipped", "aaaaaa", "aaaa", 1, None),
-        # abc is shared, but no 4-gram; 3 characters have none at all, not even with themselves.
-        ("bleu.char", "abcx", "abcy", 0, None),
-        ("bleu.char", "abc", "abc", 0, None),
-        # 4 and 6 words; the cat ran is common, 3. P = 3/4, R = 3/6: 2 * 0.375 / 1.25 = 0.6.
-        ("rouge_l.plain", "The cat ran -- off!", "the dogs, and the cat ran", 0.6, None),
-        # Plain: only the is common of 2 and 2 words, F = 1/2; stemmed: both.
-        ("rouge_l.plain", "the runs", "the running", 0.5, None),
-        ("rouge_l.stem", "the runs", "the running", 1, None),
-        # his stays, for it has 3 letters: it is not hi.
-        ("rouge_l.stem", "his", "hi", 0, None),
         # Four words, one chunk: 1 * (1 - 0.5 * (1/4)^3). METEOR's identity is not 1.
         ("meteor.nltk35", "Rain falls on Spain", "Rain falls on Spain", 0.9921875, {}),
         ("meteor.nltk39", "Rain falls on Spain", "Rain falls on Spain", 0.9921875, {}),
-        # 3 pairs in 2 chunks, P = 1, R = 3/4:
-        # F = 0.75 / (0.9 + 0.075) = 10/13, penalty 0.5 * (2/3)^3 = 4/27.
-        ("meteor.nltk39", "a b c", "c a b d", 10 / 13 * 23 / 27, {}),
         # cats and cat agree by stem; cat is a synonym of cats, too. nltk 3.5 counts both: m = 2 of
         # one word, P = R = F = 2, two chunks, 2 * (1 - 0.5) = 1. Later versions count one: 0.5.
         ("meteor.nltk35", "cats", "cat", 1, {"cats": ["cat"]}),
         ("meteor.nltk39", "cats", "cat", 0.5, {"cats": ["cat"]}),
-        # Later versions look up stems: that of company is compani, and that of firm is firm.
-        ("meteor.nltk35", "company", "firm", 0.5, OLD),
-        ("meteor.nltk39", "company", "firm", 0, OLD),
-        ("meteor.nltk35", "company", "firm", 0, NEW),
-        ("meteor.nltk39", "company", "firm", 0.5, NEW),
     ],
 )
 def test_by_hand(name, x, s, expected, synonyms):

@@ -200,15 +200,13 @@ def test_no_flipped_bit_gives_other_content(file, which):
 def test_a_truncated_or_missing_file_is_refused(file, which):
     path = file if which == "file" else sealed.record_path(file)
     whole = path.read_bytes()
-    for other in (b"", whole[:40], whole[:-10], bytes(len(whole)), None):
-        if other is None:
-            path.unlink()
-        elif other != whole:
-            path.write_bytes(other)
-        else:
-            continue
+    for content in (b"", whole[:-10], bytes(len(whole))):
+        path.write_bytes(content)
         with pytest.raises(FormatError, match=file.name):
             sealed.read(file)
+    path.unlink()
+    with pytest.raises(FormatError, match=file.name):
+        sealed.read(file)
 
 
 def test_exchanged_files_and_records_are_refused(tmp_path):
@@ -258,16 +256,6 @@ def test_a_run_that_is_killed_between_files_leaves_nothing_that_is_read(tmp_path
         assert old or not path.exists()
         with pytest.raises(FormatError):
             sealed.read(path)
-
-
-def test_a_disk_that_is_full_for_the_record_leaves_no_file(tmp_path, monkeypatch):
-    def full(*_: object, **__: object) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(OutputError, match=r"a\.json"):
-        store(tmp_path / "a.csv")
-    assert names(tmp_path) == []
 
 
 def computed(path: str, *inputs: str) -> Path:

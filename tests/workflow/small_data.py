@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 SUBJECTS = ["the river", "a small boat", "the old bridge", "our neighbour", "the night train"]
 VERBS = ["carries", "crosses", "waits for", "remembers", "leaves"]
 OBJECTS = ["the morning mist", "a crowd of people", "the last village", "every winter", "the coast"]
@@ -35,28 +37,42 @@ def write_rows(path: Path, rows: Sequence[dict[str, str]], **how: Any) -> None:
         writer.writerows(rows)
 
 
+Item = tuple[str, str, str, str, str, str]
+"""IDX, CTX, TYPE, OUT, LOGP of HUSE's batches, and the answer."""
+
+
+def huse_batch(rows: Sequence[tuple[str, Sequence[Item]]], without: str = "no column") -> str:
+    """A Mechanical Turk batch as exported: of each worker, the items of a row. Its empty last
+    column stands in the header alone."""
+    table: list[dict[str, str]] = []
+    for worker, items in rows:
+        row = {"WorkerId": worker}
+        for k, (*item, answer) in enumerate(items):
+            names = (f"Input.{kind}{k}" for kind in ("IDX", "CTX", "TYPE", "OUT", "LOGP"))
+            row |= dict(zip(names, item, strict=True)) | {f"Answer.{k}": answer}
+        table.append({name: cell for name, cell in row.items() if without not in name})
+    return pd.DataFrame(table).to_csv(index=False).replace("\n", ",Approve\n", 1)
+
+
 def write_huse_batch(path: Path, items: int) -> None:
-    """A Mechanical Turk batch: each of twelve annotators labels half of the items, five a row."""
+    """Each of twelve annotators labels half of the items, five a row."""
     generator = random.Random(0)
     texts = sentences(items, 0)
     goodness = [generator.uniform(0.5, 4.5) for _ in texts]
-    rows: list[dict[str, str]] = []
+    rows: list[tuple[str, list[Item]]] = []
     for annotator in range(12):
         chosen = generator.sample(range(items), items // 2 // 5 * 5)
         for start in range(0, len(chosen), 5):
-            row = {"HITId": "H", "AssignmentId": f"A{len(rows) + 1}", "WorkerId": f"W{annotator}"}
-            for k, item in enumerate(chosen[start : start + 5]):
-                label = round(min(5, max(0, generator.gauss(goodness[item], 1))))
-                row |= {
-                    f"Input.IDX{k}": str(item),
-                    f"Input.CTX{k}": f"a question about {SUBJECTS[item % 5]}",
-                    f"Input.TYPE{k}": "SUM" if item % 2 else "HUMAN",
-                    f"Input.OUT{k}": texts[item],
-                    f"Input.LOGP{k}": f"{-1.5 - item % 7}",
-                    f"Answer.{k}": LABELS[label],
-                }
-            rows.append(row)
-    write_rows(path, rows, quoting=csv.QUOTE_ALL)
+            answered: list[Item] = []
+            for k in chosen[start : start + 5]:
+                label = round(min(5, max(0, generator.gauss(goodness[k], 1))))
+                context, system = f"a question about {SUBJECTS[k % 5]}", "SUM" if k % 2 else "HUMAN"
+                answered.append(
+                    (str(k), context, system, texts[k], f"{-1.5 - k % 7}", LABELS[label])
+                )
+            rows.append((f"W{annotator}", answered))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(huse_batch(rows), encoding="utf-8")
 
 
 def write_essays(train: Path, test: Path, solution: Path) -> None:

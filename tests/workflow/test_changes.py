@@ -88,9 +88,6 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
 
 @pytest.mark.slow
 def test_a_kernel_asks_for_more_the_more_texts_there_are(changed):
-    """And predictions, of seconds, are no job of a cluster."""
-    rules = (ROOT / "workflow/rules/bleu_neighbors.smk").read_text(encoding="utf-8")
-    assert "localrule: True" in rules.split("rule predict_neighbors:")[1].split("\nrule ")[0]
     changed.own_modules()
     options = ["-n", "--workflow-profile", "none", "--forcerun", "compute_kernel", "--"]
     for size, memory, minutes in ((0, 2000, 60), (10_000_000, 12_000, 1060)):
