@@ -14,7 +14,7 @@ import sacrebleu
 
 from benchmarks.common import HEAD, line, parser, responses, run, timed
 from refless.experiments.delta_bleu.dialogues import (
-    LEAST,
+    FALLBACK_WEIGHT,
     Cell,
     Counted,
     Dialogues,
@@ -99,7 +99,7 @@ def sampled(dialogues: Dialogues, sample: int) -> list[tuple[UnitKey, Unit]]:
         references = np.c_[dialogues.human[contexts], dialogues.output[contexts][:, others]]
         weights = 2 * dialogues.quality[references] - 1
         lost = ~(weights > 0).any(axis=1)
-        weights[lost, 0] = np.maximum(weights[lost, 0], LEAST)
+        weights[lost, 0] = np.maximum(weights[lost, 0], FALLBACK_WEIGHT)
         outputs = [tokens[k] for k in dialogues.output[contexts, a]]
         texts = [[tokens[k] for k in row] for row in references]
         units.append(((a, b, contexts), (outputs, texts, weights.tolist())))

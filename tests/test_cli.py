@@ -25,7 +25,7 @@ from refless.models.baselines import RidgeTfidf
 from refless.models.delta_bleu import corpus_delta_bleu
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
-from refless.models.rnn_qe.saved import load_model, shipped_model
+from refless.models.rnn_qe.saved import SHIPPED_MODEL, load_model
 from tests.evaluation.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 from tests.workflow.small_data import sentences
@@ -463,7 +463,7 @@ def test_a_network_is_trained_and_rates(capsys, monkeypatch):
 def test_the_network_that_comes_along_says_what_it_is_worth(capsys):
     table("mine.jsonl", text=["there is a hotel"], mr=["inform(type=hotel)"])
     assert main(["qe", "--outputs", "mine.jsonl"]) == 0
-    worth, said = load_model(shipped_model()).cross_validation, capsys.readouterr().err
+    worth, said = load_model(SHIPPED_MODEL).cross_validation, capsys.readouterr().err
     for number in (worth["mse"], worth["mse_of_mean"]):
         assert f"{number:.3f}" in said
         assert f"{number:.3f}" in str(qe.__doc__)

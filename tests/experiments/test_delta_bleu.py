@@ -17,9 +17,9 @@ from refless.errors import FormatError, SettingError
 from refless.experiments.delta_bleu import units
 from refless.experiments.delta_bleu.dialogues import (
     ALL,
+    FALLBACK_WEIGHT,
     GOOD,
     HIGH,
-    LEAST,
     METRICS,
     SINGLE,
     Cell,
@@ -182,7 +182,7 @@ def direct_references(
         return []
     if not (good if cell.weighted else found):
         found = [entry for entry in found if entry != human]
-        found.append((human[0], max(human[1], LEAST)))
+        found.append((human[0], max(human[1], FALLBACK_WEIGHT)))
     return found if cell.weighted else [(text, 1.0) for text, _ in found]
 
 

@@ -23,7 +23,7 @@ from refless.models.rnn_qe.meaning import (
     tokens_of,
 )
 from refless.models.rnn_qe.names import CROSS, RUNS, SETUPS
-from refless.models.rnn_qe.saved import shipped_model
+from refless.models.rnn_qe.saved import SHIPPED_MODEL
 from tests.conftest import ROOT
 
 
@@ -144,7 +144,10 @@ def small_texts(n: int = 500, seed: int = 3) -> data.TrainingTexts:
     names = ["id", "dataset", "context", "text_nem", "mr_key", "part"]
     human = pd.DataFrame(references, columns=names)
     return data.TrainingTexts(
-        data.delexicalised(rated, "text"), data.delexicalised(human, "text_nem")
+        *(
+            table.assign(**data.tokenised(table["context"].tolist(), table[column].tolist()))
+            for table, column in ((rated, "text"), (human, "text_nem"))
+        )
     )
 
 
@@ -287,10 +290,10 @@ def test_without_torch_the_remedy_is_named(monkeypatch):
 
 def test_the_page_of_the_model_that_comes_along_has_its_numbers():
     page = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
-    about = json.loads(str(np.load(shipped_model())["about"]))
+    about = json.loads(str(np.load(SHIPPED_MODEL)["about"]))
     worth = about["worth"]
     assert f"{about['trained']['texts']:,} rated outputs" in page
     for name in ("spearman", "mse"):
         value, low, high = (worth[f"{name}{end}"] for end in ("", "_low", "_high"))
         assert f"| {value:.3f} ({low:.3f} to {high:.3f}) |" in page
-    assert shipped_model().stat().st_size < 3e6
+    assert SHIPPED_MODEL.stat().st_size < 3e6

@@ -24,7 +24,7 @@ import torch
 from refless.models.rnn_qe import cross_fit as fitting
 from refless.models.rnn_qe import network, training
 from refless.models.rnn_qe.cross_fit import cross_fit
-from refless.models.rnn_qe.saved import QEModel, load_model, save_model, shipped_model
+from refless.models.rnn_qe.saved import SHIPPED_MODEL, QEModel, load_model, save_model
 
 LOSSES = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
 """Losses of three passes of the hand-written GRU, from the same start over the same batches."""
@@ -242,5 +242,5 @@ RATES = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.66641550064
 def test_the_model_that_comes_along_rates_as_it_did():
     mrs = ["inform(name='the mill',food=thai)"] * 2 + ["", "reqmore()"]
     texts = ["The mill serves thai food.", "mill mill the serves serves food in in.", "hello .", ""]
-    found = load_model(shipped_model()).rate(mrs, texts)
+    found = load_model(SHIPPED_MODEL).rate(mrs, texts)
     assert found["prediction"].tolist() == pytest.approx(RATES, abs=1e-5)

@@ -71,10 +71,10 @@ def qe(arguments: Namespace) -> None:
     outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
 
     from refless.evaluation.rate import measures_line
-    from refless.models.rnn_qe.saved import load_model, shipped_model
+    from refless.models.rnn_qe.saved import SHIPPED_MODEL, load_model
     from refless.statistics import agreement
 
-    model, given = load_model(arguments.model or shipped_model()), outputs.columns
+    model, given = load_model(arguments.model or SHIPPED_MODEL), outputs.columns
     meanings = [""] * len(given["text"])
     if model.reads_meanings:
         names = model.metadata.get("column"), "mr", "context"

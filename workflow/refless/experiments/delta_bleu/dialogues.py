@@ -32,8 +32,8 @@ GOOD = "with_good_reference"
 # Where a context has no reference that reaches the threshold on w or, for ΔBLEU, none of positive
 # weight (the paper assumes this never to happen), the human response is the reference, at this
 # weight or more; or, of the contexts `GOOD`, it counts for no metric.
-LEAST = 0.1
-LEAVE = "or take delta_bleu out of the experiments of this data set"
+FALLBACK_WEIGHT = 0.1
+_OR_LEAVE_OUT = "or take delta_bleu out of the experiments of this data set"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Cell:
     """A row of table 2 or a point of figure 2.
 
     references : ``single`` (the human response), ``w>=0.6`` and the like, or ``all``
-    contexts : ``all`` or ``with_good_reference``, see `LEAST`
+    contexts : ``all`` or ``with_good_reference``, see `FALLBACK_WEIGHT`
     tokens : see `refless.models.delta_bleu.tokenize`
     rule : for precisions that are not positive, see `refless.models.delta_bleu`
     order : n-grams of 1 to this many words
@@ -100,7 +100,7 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
         again = answers[twice][0]
         raise FormatError(
             f"{again[1]} answers one context twice: {' and '.join(rated['id'][answers == again])}",
-            remedy=f"keep one of the two texts, {LEAVE}",
+            remedy=f"keep one of the two texts, {_OR_LEAVE_OUT}",
         )
     human = rated["system"] == "human"
     humans, machines = (sorted(rated["who"][of].unique()) for of in (human, ~human))
@@ -117,7 +117,7 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
             "ΔBLEU's experiment needs contexts with rated answers of every system, two at least,"
             f" and every human; {len(machines)} systems and {len(humans)} humans share"
             f" {len(rows)} contexts",
-            remedy=f"call people's answers those of the system human, {LEAVE}",
+            remedy=f"call people's answers those of the system human, {_OR_LEAVE_OUT}",
         )
     answers_of = rows.to_numpy(np.int64)
     return Dialogues(
@@ -149,9 +149,9 @@ class Counted:
         return self._rows[key]
 
     def _computed(self, cell: Cell) -> Array:
-        statistics, raised = self._statistics(cell, False), self._statistics(cell, True)
+        statistics, fallback = self._statistics(cell, False), self._statistics(cell, True)
         # of hypotheses without any word, totals do not tell; they score 0 either way
-        statistics = np.where(_scored(statistics), statistics, raised)
+        statistics = np.where(_scored(statistics), statistics, fallback)
         if not cell.weighted:
             orders = range(1, self.max_order + 1)
             smoothed = np.stack([smoothed_scores(statistics, order) for order in orders], axis=-1)
@@ -164,14 +164,14 @@ class Counted:
         shaped = statistics[:, 1:].reshape(-1, n, n, statistics.shape[-1])
         return np.ascontiguousarray(shaped.transpose(1, 2, 0, 3))
 
-    def _statistics(self, cell: Cell, raised: bool) -> Array:
-        """Statistics of every output; ``raised``: see `_references`."""
+    def _statistics(self, cell: Cell, fallback: bool) -> Array:
+        """Statistics of every output; ``fallback``: see `_references`."""
         dialogues = self.dialogues
         contexts, n = dialogues.output.shape
         if cell.tokens not in self._texts:
             tokens = [tokenize(text, cell.tokens) for text in dialogues.texts]
             self._texts[cell.tokens] = IndexedTexts(tokens, self.max_order)
-        text, weight, kept = self._references(cell, raised)
+        text, weight, kept = self._references(cell, fallback)
         owner = np.r_[np.full(dialogues.human.shape[1], NOBODY), np.arange(n)]
         item, column = np.nonzero(kept)
         references = TextRows(text[kept], owner[column], item)
@@ -180,10 +180,10 @@ class Counted:
         weight = weight[kept] if cell.weighted else np.ones(len(item))
         return self._texts[cell.tokens].statistics(outputs, references, weight, n)
 
-    def _references(self, cell: Cell, raised: bool) -> tuple[Array, Array, Array]:
+    def _references(self, cell: Cell, fallback: bool) -> tuple[Array, Array, Array]:
         """Texts, weights, and whether each is a reference: (contexts, humans and systems).
 
-        ``raised`` : the first human response is one in any case, at `LEAST` or more.
+        ``fallback`` : the first human response is one in any case, at `FALLBACK_WEIGHT` or more.
         """
         text = np.c_[self.dialogues.human, self.dialogues.output]
         weight = (self.dialogues.quality[text] - 0.5) / 0.5
@@ -193,15 +193,15 @@ class Counted:
         by_weight = cell.references not in (SINGLE, ALL)
         least = float(cell.references.removeprefix("w>=")) if by_weight else -np.inf
         kept = exact >= least
-        if raised:
-            kept[:, 0], weight[:, 0] = True, np.maximum(weight[:, 0], LEAST)
+        if fallback:
+            kept[:, 0], weight[:, 0] = True, np.maximum(weight[:, 0], FALLBACK_WEIGHT)
         if cell.references == SINGLE:
             kept[:, 1:] = False
         return text, weight, kept
 
     def references(self, cell: Cell) -> tuple[float, float]:
         """Mean number of references of a context, and the share of contexts without a good one,
-        over contexts and pairs of systems; see `LEAST`."""
+        over contexts and pairs of systems; see `FALLBACK_WEIGHT`."""
         _, weight, kept = self._references(cell, False)
         good = kept & (weight > 0) if cell.weighted or cell.contexts == GOOD else kept
         instead = self._references(cell, True)[2] & (cell.contexts != GOOD)

@@ -106,7 +106,7 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> 
     splits = {name: data.splits_of(rated, name, settings) for name in EVALUATIONS}
     for name in CROSS:
         table[name] = ""
-        for part in ("train", "dev", "test"):
+        for part in data.PARTS:
             table.loc[getattr(splits[f"{name}_1"][0], part), name] = part
     estimates = {
         f"{evaluation}:{model}": predicted(model, rated, matrix, parts)

@@ -35,9 +35,11 @@ def read_training_texts(
     tables = [read_task(folder, data.REFERENCE_COLUMNS).texts for folder in references]
     # a data set need not have parts
     human = pd.concat(tables, ignore_index=True).reindex(columns=[*data.REFERENCE_COLUMNS, "part"])
-    return data.TrainingTexts(
-        data.delexicalised(outputs, "text"), data.delexicalised(human, "text_nem")
+    rated_texts, reference_texts = (
+        table.assign(**data.tokenised(table["context"].tolist(), table[column].tolist()))
+        for table, column in ((outputs, "text"), (human, "text_nem"))
     )
+    return data.TrainingTexts(rated_texts, reference_texts)
 
 
 def write_predictions(

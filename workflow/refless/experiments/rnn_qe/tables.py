@@ -24,6 +24,7 @@ from refless.experiments.rnn_qe.baselines import (
     correlations,
     to_scale,
 )
+from refless.models.rnn_qe.data import PARTS
 from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, RUNS, SETUPS, SHORT
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
@@ -39,8 +40,6 @@ _MEASURES = (*_CORRELATIONS, *_ERRORS)
 _RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
 ASIDE = [end for name in _ERRORS for end in (Measure(name).low, Measure(name).high)]
 """Columns that stand in the tables' records (`aside` in the catalogue)."""
-PARTS = ("train", "dev", "test")
-"""Of the in-set of tables 4 and 5."""
 WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
 WITH_REFERENCES = {*PAPER_METRICS, "5", "6"}

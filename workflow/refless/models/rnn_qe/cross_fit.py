@@ -60,7 +60,8 @@ def cross_fit(
     """
     meanings = meanings or [""] * len(texts)
     kind = kind_of_meanings(meanings)
-    table = tokenised(meanings, texts, kind).assign(median_quality=from_unit_interval(quality))
+    table = pd.DataFrame(tokenised(meanings, texts, kind))
+    table = table.assign(median_quality=from_unit_interval(quality))
     rated = TrainingTexts(table.assign(id=table.index.astype(str)), references=pd.DataFrame())
     folds, splits = int(fold.max()) + 1, []
     for k in range(folds):

@@ -25,6 +25,8 @@ INSTANCE_COLUMNS = ["id", "part", "mr", "text", "rating"]
 ``output``, ``reference`` (of a rated output's MR) or ``source`` (a row of a source set); ``part``
 is ``train`` (rated), ``pretrain`` (synthetic, for the first epochs only), ``dev`` or ``test``; MR
 and text are delexicalised tokens, ratings from 1 to 6."""
+PARTS = ("train", "dev", "test")
+"""Of rated outputs."""
 RATED_COLUMNS = ["id", "domain", "system", "context", "text", "mr_key", "median_quality"]
 REFERENCE_COLUMNS = ["id", "dataset", "context", "text_nem", "mr_key"]
 MAX_ERRORS = 4
@@ -64,21 +66,18 @@ class TrainingTexts(NamedTuple):
     references: pd.DataFrame
 
 
-def tokenised(meanings: Sequence[str], texts: Sequence[str], kind: str) -> pd.DataFrame:
-    """The columns ``context``, ``text``, and those of `delexicalised`.
+def tokenised(
+    meanings: Sequence[str], texts: Sequence[str], kind: str = ACTS
+) -> dict[str, list[str]]:
+    """The columns ``mr`` and ``words``: tokens of meanings and of texts, delexicalised, with blanks
+    between them. Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1.
 
-    >>> tokenised(["name[Old Mill]"], ["The old mill."], "slots")[["mr", "words"]].values.tolist()
-    [['inform name X-name', 'the X-name .']]
+    >>> tokenised(["name[Old Mill]"], ["The old mill."], "slots")
+    {'mr': ['inform name X-name'], 'words': ['the X-name .']}
     """
-    return delexicalised(pd.DataFrame({"context": meanings, "text": texts}), "text", kind)
-
-
-def delexicalised(table: pd.DataFrame, column: str, kind: str = ACTS) -> pd.DataFrame:
-    """The table with ``mr`` and ``words``, the tokens of its contexts and of its texts in
-    ``column``. Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1."""
-    pairs = tokens_of(table["context"].tolist(), table[column].tolist(), kind)
-    mr = [" ".join(meaning) for meaning, _ in pairs]
-    return table.assign(mr=mr, words=[" ".join(text) for _, text in pairs])
+    pairs = tokens_of(meanings, texts, kind)
+    mrs, words = ([" ".join(pair[side]) for pair in pairs] for side in (0, 1))
+    return {"mr": mrs, "words": words}
 
 
 # ---- splits --------------------------------------------------------------------------------------
@@ -185,10 +184,7 @@ def instances(texts: TrainingTexts, split: OutputSplit, setup: int, seed: int) -
     """All rows of one split under one set-up, `INSTANCE_COLUMNS`. The errors of a text follow from
     ``seed`` and its id alone, given the training outputs."""
     rated = texts.rated.assign(text=texts.rated["words"], rating=texts.rated["median_quality"])
-    parts = [
-        rated.iloc[getattr(split, part)].assign(part=part)[INSTANCE_COLUMNS]
-        for part in ("train", "dev", "test")
-    ]
+    parts = [rated.iloc[getattr(split, part)].assign(part=part)[INSTANCE_COLUMNS] for part in PARTS]
     dictionary = " ".join(parts[0]["text"]).split(" ")
     rows = []
     for id, mr, words, rating in _to_corrupt(texts, split, setup).itertuples(index=False):

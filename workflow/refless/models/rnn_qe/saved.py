@@ -27,6 +27,8 @@ from refless.store.files import whole_file
 if TYPE_CHECKING:
     from refless.models.rnn_qe.network import Network
 
+SHIPPED_MODEL = Path(__file__).with_name("shipped.npz")
+"""The model that comes with refless; docs/methods.md says what it is."""
 Vocabulary = Mapping[int, int]
 """A vocabulary: `word_sum` -> number."""
 
@@ -83,9 +85,9 @@ class QEModel:
         """
         from refless.models.rnn_qe.network import predict
 
-        table = tokenised(meanings, texts, self.meanings)
+        tokens = tokenised(meanings, texts, self.meanings)
         mr_sums, text_sums = (
-            [list(map(word_sum, tokens.split())) for tokens in table[name]]
+            [list(map(word_sum, words.split())) for words in tokens[name]]
             for name in ("mr", "words")
         )
         ratings = [
@@ -94,7 +96,7 @@ class QEModel:
         ]
         low, high = self.scale
         prediction = low + to_unit_interval(clip_to_scale(np.mean(ratings, axis=0))) * (high - low)
-        in_training = [number in self.training_texts for number in sentence_sums(table["words"])]
+        in_training = [number in self.training_texts for number in sentence_sums(tokens["words"])]
         return pd.DataFrame({"prediction": prediction, "in_training": in_training})
 
 
@@ -121,11 +123,6 @@ def save_model(model: QEModel, path: str | Path) -> None:
     np.savez_compressed(buffer, about=about, **arrays)
     with whole_file(path) as partial:
         partial.write_bytes(buffer.getvalue())
-
-
-def shipped_model() -> Path:
-    """The model that comes with refless; docs/methods.md says what it is."""
-    return Path(__file__).with_name("shipped.npz")
 
 
 def load_model(path: str | Path) -> QEModel:
