@@ -100,15 +100,11 @@ def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float,
     return rho
 
 
-def published_points(published: pd.DataFrame, styles: TaskStyles) -> dict[str, dict[str, float]]:
+def published_points(published: pd.DataFrame, styles: TaskStyles) -> dict[str, dict[Any, float]]:
     """Spearman's rho and coverage -> data set -> what table 1 of the paper has of BLEU."""
     printed = of_our_tasks(published, styles)
-    bleu = printed[printed["model"] == "bleu"]
+    bleu = printed[printed["model"] == "bleu"].set_index("dataset")
     return {
-        name: {
-            dataset: float(value)
-            for dataset, value in zip(bleu["dataset"], bleu[name], strict=True)
-            if value
-        }
+        name: bleu.loc[bleu[name] != "", name].astype(float).to_dict()
         for name in ("spearman", "coverage")
     }

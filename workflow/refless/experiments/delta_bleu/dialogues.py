@@ -121,12 +121,12 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
         )
     answers_of = rows.to_numpy(np.int64)
     return Dialogues(
-        texts["text"].tolist(),
-        texts["quality"].to_numpy(np.float64),
-        machines,
-        answers_of[:, len(humans) :],
-        answers_of[:, : len(humans)],
-        text_ids(texts["context"].iloc[answers_of[:, 0]], separate_blank=True),
+        texts=texts["text"].tolist(),
+        quality=texts["quality"].to_numpy(np.float64),
+        systems=machines,
+        output=answers_of[:, len(humans) :],
+        human=answers_of[:, : len(humans)],
+        context=text_ids(texts["context"].iloc[answers_of[:, 0]], separate_blank=True),
     )
 
 

@@ -75,19 +75,13 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
     """Panel, unit and cell of each point of figure 2. Over units and orders each metric has the
     references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
     references as well, with which it reports that best."""
-    contexts_per_unit = settings["contexts_per_unit"]
-    weights = [f"w>={value:g}" for value in WEIGHT_THRESHOLDS]
+    whole, sizes = settings["contexts_per_unit"], settings["figure_unit_sizes"]
     best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
-    points = [
-        ("threshold", contexts_per_unit, Cell(metric, weight))
-        for weight in weights
-        for metric in METRICS
-    ]
-    points += [
-        ("unit", size, Cell(*pair)) for size in settings["figure_unit_sizes"] for pair in best
-    ]
-    return points + [
-        ("order", contexts_per_unit, Cell(*pair, order=n)) for n in ORDERS for pair in best
+    by_weight = [(metric, f"w>={least:g}") for least in WEIGHT_THRESHOLDS for metric in METRICS]
+    return [
+        *(("threshold", whole, Cell(*pair)) for pair in by_weight),
+        *(("unit", size, Cell(*pair)) for size in sizes for pair in best),
+        *(("order", whole, Cell(*pair, order=order)) for order in ORDERS for pair in best),
     ]
 
 
@@ -179,9 +173,8 @@ def observations(
         raise SettingError(
             f"a unit of {contexts_per_unit} contexts is larger than all {contexts_of.shape[1]} that"
             " everybody answered",
-            remedy="give contexts_per_unit and figure_unit_sizes of delta_bleu, in the"
-            f" experiments of this data set, no"
-            f" number above {contexts_of.shape[1]}",
+            remedy="give contexts_per_unit and figure_unit_sizes of delta_bleu, in the experiments"
+            f" of this data set, no number above {contexts_of.shape[1]}",
         )
     score_gaps = np.empty((len(cells), len(contexts_of), len(dialogues.pairs) * n_units))
     rating_gaps = np.empty(score_gaps.shape[1:])
