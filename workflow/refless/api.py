@@ -198,7 +198,7 @@ def estimate(
     method : as of `score`; a column ``score_<name>`` is a prediction itself
     kernel : of neighbors, instead of a method
     by : the column whose values have a mean each
-    plan : the width of an interval, for the number of ratings that would give it
+    plan : the width of an interval, for the number of rated texts that would give it
 
     ``table`` has a row a system, ``pairs`` each two of them. Raises as `compare`.
     """

@@ -6,6 +6,7 @@ import refless
 from refless.api import GROUPS
 from refless.cli import files, options
 from refless.errors import OutputError
+from refless.evaluation import METHODS
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -14,13 +15,13 @@ def add_arguments(command: ArgumentParser) -> None:
     options.add_outputs(command, required=False)
     options.add_reading(command, scale="those that the files have")
     method = command.add_mutually_exclusive_group()
-    about = "What predicts: ridge, ridge_system, combined, neighbors. (Default: %(default)s.)"
+    about = f"What predicts: {', '.join(METHODS)}, or a score_<name>. (Default: %(default)s.)"
     method.add_argument("--method", help=about, default="ridge")
     method.add_argument("--kernel", help="Predict by neighbors of this similarity.")
     method.add_argument("--score", help="Predict by this column, score_<name>.", metavar="COLUMN")
     about = "The column whose values have a mean each. (Default: %(default)s.)"
     add("--by", help=about, choices=GROUPS, default="system")
-    about = "Say how many ratings would give an interval of this width."
+    about = "Say how many rated texts would give an interval of this width."
     add("--plan", help=about, type=float, metavar="WIDTH")
     options.add_seed(command)
     options.add_threads(command)

@@ -195,20 +195,22 @@ def _table(text: str, format: str, path: str) -> _NumberedRows:
     an empty text. In TSV quotes are characters, unless all of them enclose fields of one line
     without tabs."""
     csv.field_size_limit(2**31 - 1)  # of a C long on Windows
-    comma, rows, start = "," if format == "csv" else "\t", _NumberedRows(), 1
-    parsed = csv.reader(io.StringIO(text, newline="\n"), delimiter=comma, strict=True)
+    delimiter, rows, start = "," if format == "csv" else "\t", _NumberedRows(), 1
+    parsed = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
     try:
         for fields in parsed:
             rows.append((start, fields))
             start = parsed.line_num + 1
-        plain = format == "tsv" and any({"\t", "\n"} & set("".join(row)) for _, row in rows)
+        quotes_are_text = format == "tsv" and any(
+            {"\t", "\n"} & set("".join(row)) for _, row in rows
+        )
     except csv.Error as error:
-        plain = format == "tsv"
-        if not plain:
+        quotes_are_text = format == "tsv"
+        if not quotes_are_text:
             remedy = "mend it: a quote is left open, or stands once in a text, or the file is cut"
             message = f"cannot be read as CSV from here on: {error}"
             raise FormatError(message, path=path, line=start, remedy=remedy) from error
-    if plain:
+    if quotes_are_text:
         lines = enumerate(text.removesuffix("\n").split("\n"), 1)
         rows = [(number, line.split("\t") if line else []) for number, line in lines]
     rows = list(dropwhile(lambda row: not row[1], rows))

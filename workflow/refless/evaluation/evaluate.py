@@ -41,26 +41,31 @@ Splits = Mapping[str, Sequence[CvSplit]]
 """Name of a split -> its repeats."""
 LEVEL = 0.05
 """Of significance, after the correction."""
-LEAST_COVERAGE = 0.5  # with which a method can be the best
+LEAST_COVERAGE = 0.5
+"""With which a method can be the best."""
 LEAST_LEAD = 0.005
-"""Difference of r, which is 0 as it is printed, below which nothing is ahead of another."""
+"""Smaller differences of r are printed as 0.00, and are none."""
 LEAST_P = 1e-4
-"""Tails are not believed further out."""
-MEANS = ("mse", "mse_of_mean", "coverage", "pearson_covered", "pearson_of_systems")
+"""The smallest p that a tail of Student's t gives."""
+PLAIN_MEASURES = ("mse", "mse_of_mean", "coverage", "pearson_covered", "pearson_of_systems")
 """Measures without an interval."""
 COLUMNS = [
     *("method", "kernel", "split"),
     *(*Measure("pearson").interval, *Measure("spearman").interval),
     *(*Measure("pearson_by_system").interval, "systems"),
     *Measure("pairwise_accuracy").interval,
-    *(*MEANS, "ratings_saved", "ratings_saved_limit"),
+    *(*PLAIN_MEASURES, "ratings_saved", "ratings_saved_limit"),
     *(*Measure("difference").interval, "p", "n", "interval_for", "reason"),
 ]
-"""``difference`` is from the best trivial method; ``interval_for`` is the ``method``, trained on
-such a set of texts, or these ``predictions``."""
-FIRST, MOST_PARTS, NEAR = 25, 8, 0.95
-"""Of the learning curve: the first number of rated texts; parts, at most, of which a point is the
-mean; the share of all rated texts from which on a number is no point of its own."""
+"""``difference`` is from the best trivial method, ``p`` is not corrected (see
+`refless.evaluation.report.verdicts`); ``interval_for`` is the ``method``, trained on such a set of
+texts, or, of RNN-QE, these ``predictions``."""
+FIRST_SIZE = 25
+"""Rated texts at the first point of the learning curve."""
+MOST_PARTS = 8
+"""Parts of the training texts, at most, of which a point is the mean."""
+LAST_DOUBLING = 0.95
+"""Share of the smallest training part up to which there are points."""
 
 
 @dataclass
@@ -74,7 +79,7 @@ class Comparison:
     # those of a row, averaged over the repeats that another row has, too
     draws_beside: Callable[[Row, Row], Draws]
     splits: dict[str, list[CvSplit]]  # repeats of each split that there is
-    unread: list[str]  # why kernels are left out
+    left_out_kernels: list[str]  # why
 
     @property
     def order(self) -> list[str]:
@@ -132,14 +137,14 @@ def compare(
         elif not reason:
             cells["reason"] = "it has no estimate for any text"
         table.append(cells)
-    unread = {reason: None for row, reason in reasons.items() if row[1] == NEIGHBORS and reason}
+    left_out = {reason: None for row, reason in reasons.items() if row[1] == NEIGHBORS and reason}
     return Comparison(
         table=pd.DataFrame(table, columns=COLUMNS),
         predictions=_predictions(estimates, rated, splits),
         draws=draws,
         draws_beside=draws_beside,
         splits=splits,
-        unread=[*unread],
+        left_out_kernels=[*left_out],
     )
 
 
@@ -252,7 +257,9 @@ def _cells(
     if method == "context_mean":  # it leaves out a text's own system, and falls as that rises
         apart = "pairwise_accuracy", "pearson_of_systems"
         values = {name: value for name, value in values.items() if name not in apart}
-    cells: dict[str, Any] = {name: float(values[name][0]) for name in MEANS if name in values}
+    cells: dict[str, Any] = {
+        name: float(values[name][0]) for name in PLAIN_MEASURES if name in values
+    }
     for name in ("pearson", "spearman", "pearson_by_system", "pairwise_accuracy"):
         if name in values:
             cells |= interval_columns(name, np.clip(values[name], -1, 1))
@@ -277,13 +284,14 @@ def interval_columns(name: str, values: Array) -> dict[str, float]:
 
 
 def difference_p(gap: Array, split: str, rated: Rated, least: float = LEAST_P) -> float:
-    """`p_value` of a difference of correlations under a split; NaN where texts are resampled in
-    place of few contexts, which says nothing of the next context."""
+    """`p_value` of a difference of correlations under a split, by Student's t with the systems less
+    one, or where there are few, the units less one, as degrees of freedom; NaN where texts are
+    resampled in place of few contexts, which says nothing of the next context."""
     if split == "contexts" and rated.contexts < FEWEST_CONTEXTS:
         return float("nan")
     freedom = np.inf
     if split == "systems" and rated.system is not None:
-        freedom = int(rated.system.max())
+        freedom = int(rated.system.max())  # their number less one
     elif rated.resampling_units.number < ENOUGH_UNITS:
         freedom = rated.resampling_units.number - 1
     return p_value(gap, freedom, least)
@@ -292,7 +300,7 @@ def difference_p(gap: Array, split: str, rated: Rated, least: float = LEAST_P) -
 def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> float:
     """Two-sided bootstrap p of a difference, from its draws on the other side of 0; where there are
     none, from Student's t with the width of its interval, but at least ``least``; NaN without
-    draws. ``freedom`` is that of the draws."""
+    draws. ``freedom`` is of Student's t."""
     draws = gap[1:]
     if len(draws) == 0:
         return float("nan")
@@ -301,6 +309,7 @@ def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> floa
     if beyond:
         return float(p)
     low, high = interval(draws)
+    # an interval as narrow as rounding has no width
     error = max((high - low) / 2 / t_quantile(freedom), abs(gap[0]) * 1e-9)
     if error == 0:
         return 1.0
@@ -312,43 +321,46 @@ def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> floa
 def learning_curve(
     rated: Rated, comparison: Comparison, settings: ComparisonSettings
 ) -> pd.DataFrame:
-    """Pearson's r within folds of ridge regression for 25, 50, 100, ... rated texts in training
-    (the column ``ratings``), with its interval, under the first repeat of the main split; the last
-    point is from all of them and the mean over repeats.
+    """Pearson's r of ridge regression on 25, 50, 100, ... rated texts (the column ``ratings``) with
+    its interval, within the folds, or systems, of the first repeat of the main split; the last
+    point is of all training texts, and the mean over repeats.
 
-    A point is the mean over disjoint parts of the training texts, at most `MOST_PARTS`. Where they
-    are fewer, draws spread as those of a method that learns from all their texts (`spread_scale`);
-    where they are so many, what training texts do is seen from part to part (`t_draws`).
+    Training texts are put into disjoint parts of that size, of which at most `MOST_PARTS` train a
+    model each; a point is their mean. Fewer parts count, together, as one training set
+    (`spread_scale`); of so many, what training texts do is seen from part to part (`t_draws`).
     """
     main = comparison.order[0]
     split, n, ridge = comparison.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
     generator = np.random.default_rng(settings.seed + 1)
     rank_in_fold = pd.Series(generator.random(n)).groupby(split.fold).rank().to_numpy() - 1
-    sizes, points, size = np.bincount(split.fold), {}, FIRST
-    while size < NEAR * (n - sizes.max()):
-        share_of_training = size / n / (1 - 1 / split.folds)
-        part = rank_in_fold // np.maximum(1, share_of_training * sizes)[split.fold]
-        parts = int(min(1 / share_of_training, sizes.min(), MOST_PARTS))
-        by_part = []
-        for number in range(parts):
+    fold_sizes = np.bincount(split.fold)
+    points: dict[int, Array] = {}
+    n_training = FIRST_SIZE
+    while n_training < LAST_DOUBLING * (n - fold_sizes.max()):
+        share_of_fold = n_training / n / (1 - 1 / split.folds)
+        part = rank_in_fold // np.maximum(1, share_of_fold * fold_sizes)[split.fold]
+        r_of_parts = []
+        for number in range(int(min(1 / share_of_fold, fold_sizes.min(), MOST_PARTS))):
             estimates = predict.fit_folds(ridge, rated.texts, rated, split, part == number)
-            by_part.append(pearson_draws(estimates, rated, split, settings.draws, settings.seed))
-        r = np.nan_to_num(by_part)  # where nothing is ranked, r is 0
-        points[size] = _curve_point(r, rated.resampling_units.number, size / n, settings.seed)
-        size *= 2
+            r = pearson_draws(estimates, rated, split, settings.draws, settings.seed)
+            r_of_parts.append(np.nan_to_num(r))  # where nothing is ranked, r is 0
+        points[n_training] = _curve_point(
+            np.array(r_of_parts), rated.resampling_units.number, n_training / n, settings.seed
+        )
+        n_training *= 2
     points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, RIDGE, ""]["pearson"]
     rows = [(size, float(values[0]), *interval(values[1:])) for size, values in points.items()]
     return pd.DataFrame(rows, columns=["ratings", *Measure("pearson").interval])
 
 
 def _curve_point(r: Array, n_units: int, share_of_texts: float, seed: int) -> Array:
-    """The mean of ``r`` (parts, 1 + draws), with draws that also vary with the training texts;
-    ``share_of_texts`` is a part's."""
-    (value, *draws), number = r.mean(axis=0), r.shape[1] - 1
+    """The mean of ``r`` (parts, 1 + draws), with draws that also vary with the training texts, of
+    which a part has this share of all texts."""
+    (value, *draws), n_draws = r.mean(axis=0), r.shape[1] - 1
     if len(r) < MOST_PARTS:
-        scale = spread_scale(n_units, len(r) * share_of_texts, number, seed)
+        scale = spread_scale(n_units, len(r) * share_of_texts, n_draws, seed)
         return np.append(value, spread_draws(value, np.array(draws), scale, -1, 1))
-    scale = spread_scale(n_units, None, number, seed)
+    scale = spread_scale(n_units, None, n_draws, seed)
     of_texts = spread_draws(value, np.array(draws), scale, -1, 1)
-    of_parts = t_draws(r[:, 0], number, seed) - value
+    of_parts = t_draws(r[:, 0], n_draws, seed) - value
     return np.append(value, np.clip(of_texts + of_parts, -1, 1))

@@ -153,7 +153,7 @@ def mean_tables(
     where these were `rated_unevenly`.
 
     rated, unrated : ``predicted``, ``system`` and ``cluster``, from 0; rated ones also ``quality``
-    plan : width of an interval; ``ratings_needed`` is how many ratings of these texts, with the
+    plan : width of an interval; ``ratings_needed`` is how many rated ones of these texts, with the
         predictions of the rest, would give it
     """
     clusters = int(max(rated["cluster"].max(), unrated["cluster"].max(), 0)) + 1
@@ -184,7 +184,7 @@ def mean_tables(
             cells |= _cells("rated_mean", of_ratings) | _cells("mean", mean)
             cells |= {"weight": mean.weight, "standard_error": mean.error}
             cells["rated_standard_error"] = of_ratings.error
-            if plan is not None:
+            if plan:
                 cells["ratings_needed"] = ratings_needed(of_ratings, mean, n, others, plan)
         rows.append(cells)
     pairs = _differences(by_system)
@@ -390,8 +390,8 @@ def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, by: str, plan: float |
         lines.append(line)
     if plan:
         needed = every["ratings_needed"]
-        ratings = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"
-        lines.append(f"an interval of width {plan:g} for all takes {ratings} ratings")
+        texts = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"
+        lines.append(f"an interval of width {plan:g} for all takes {texts} rated texts")
     return lines
 
 

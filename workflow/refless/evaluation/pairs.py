@@ -52,6 +52,7 @@ def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
             and np.isfinite(draws[measure][0])
         }
         best_first = sorted(r, key=lambda row: -r[row])
+        # times the number of pairs, it is no more than `LEAST_P`
         least = LEAST_P / max(1, len(r) * (len(r) - 1) // 2)
         rows = []
         for a, b in combinations(best_first, 2):

@@ -196,12 +196,12 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
         return f"{start}not decided, so would {name} ({row['wins']} raters)"
     parts = []
     for may, before in ((True, ""), (False, "not ")):
-        rows = tested[(tested["may"] == may) & ~yardstick].head(NAMED // 2)
-        listed = [
-            f"{row['name']} ({row['wins']}{_reservation(row)})" for row in rows.to_dict("records")
-        ]
+        rows = tested[(tested["may"] == may) & ~yardstick].to_dict("records")
+        listed = [f"{row['name']} ({row['wins']}{_reservation(row)})" for row in rows]
         if listed or may:
-            parts.append(before + (", ".join(listed) or "none"))
+            parts.append(before + (", ".join(listed[: NAMED // 2]) or "none"))
+        if (more := len(rows) - NAMED // 2) > 0:
+            parts[-1] += f", {more} more in replace.csv"
     return f"{start}{'; '.join(parts)} (wins against so many raters)"
 
 
@@ -266,16 +266,17 @@ def _verdict_line(comparison: Comparison, split: str) -> str:
     if np.isnan(best["p"]):
         few_systems = split == "systems" and best["systems"] < FEWEST_SYSTEMS
         # an interval of these contexts is no test of the next one
-        few = split if few_systems or np.isfinite(best["difference_low"]) else "texts"
-        return f"{sentence}; too few different {few} for a test {texts}."
+        lacking = split if few_systems or np.isfinite(best["difference_low"]) else "texts"
+        return f"{sentence}; too few different {lacking} for a test {texts}."
     sentence += f"; difference {_shown(best, 'difference')}, p {best['p']:.2g}"
     sentence += f", corrected for {best['methods']} methods {best['corrected']:.2g}"
     if best["shown"]:
         return f"{sentence}: shown {texts}."
-    close = best["corrected"] >= LEVEL or best[Measure(measure).low] > 0
-    why = "" if close else ", for r may be 0"
+    why = ""
     if best["corrected"] < LEVEL and 0 < best["difference"] < LEAST_LEAD:
         why = f", for the difference is below {LEAST_LEAD:g}"
+    elif best["corrected"] < LEVEL and not best[Measure(measure).low] > 0:
+        why = ", for r may be 0"
     return f"{sentence}: not shown{why} {texts}."
 
 
@@ -316,11 +317,11 @@ def command(comparison: Comparison, options: Sequence[str]) -> str:
 
 def warnings(rated: Rated, comparison: Comparison, replacement: pd.DataFrame) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
-    if comparison.unread:
-        yield "; ".join(comparison.unread)
+    if comparison.left_out_kernels:
+        yield "; ".join(comparison.left_out_kernels)
     notes = [*_score_notes(rated, comparison)]
     if mapped := [*replacement.loc[replacement["mapped"].astype(bool), "method"]]:
-        notes.append(f"{', '.join(mapped)}: of another unit; replace.csv has a line to ratings")
+        notes.append(f"{', '.join(mapped)}: of another unit, mapped to ratings by a line")
     if notes:
         yield "; ".join(notes)
     if rated.prompts is None:

@@ -87,15 +87,17 @@ def _part(
     for k, row in enumerate(rows):
         key = _label(row, *next(iter(labels.items())), names) if section.across else k
         lines.setdefault(key, {})[plain(row.get(section.across))] = row
-    spread = {plain(row.get(section.across)): row for row in rows}
-    order = [*words().get(section.across, {}), *spread]
+    row_of_value = {plain(row.get(section.across)): row for row in rows}
+    order = [*words().get(section.across, {}), *row_of_value]
     header = [column.label or name.replace("_", " ") for name, column in labels.items()]
     grid = [
         [ShownCell(_label(next(iter(line.values())), *label, names)) for label in labels.items()]
         for line in lines.values()
     ]
-    for value in sorted(spread, key=order.index):
-        before = join_names(names, spread[value], [section.across]) + ": " * bool(section.across)
+    for value in sorted(row_of_value, key=order.index):
+        before = join_names(names, row_of_value[value], [section.across]) + ": " * bool(
+            section.across
+        )
         for name, column in measures.items():
             header += _headings(name, column, before)
             for line, cells in zip(lines.values(), grid, strict=True):

@@ -113,8 +113,9 @@ def human_rows(
     """MSE and Spearman's rho of each annotator on the candidates that this annotator rated: the
     mean over annotators, and the lowest MSE and the highest rho, which may be of different ones.
 
-    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, unless none
-    has one; whose candidates a draw misses takes no part in it. NaN where there is no rating.
+    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, also in
+    each draw, unless none has one. One whose candidates a draw misses, or who has no rho on it
+    alone, is left out there. NaN where there is no rating.
 
     Parameters
     ----------

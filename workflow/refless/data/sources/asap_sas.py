@@ -51,6 +51,8 @@ def load(
             **scores,
         }
     )
-    labels = rated.set_index(texts["id"]).melt(None, None, "rater", "label", ignore_index=False)
+    labels = rated.set_index(texts["id"]).melt(
+        var_name="rater", value_name="label", ignore_index=False
+    )
     labels = labels.dropna().loc[texts["id"]].reset_index()
     return RatedTexts(texts, labels, scale=(0, HIGHEST))

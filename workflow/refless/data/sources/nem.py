@@ -34,7 +34,7 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
             "context": rows["mr"],
             "text": rows["sys_ref"],
             "quality": (medians["median_quality"] - 1) / 5,
-            "n_ratings": 3,
+            "n_ratings": 3,  # or more: the file does not say
             "system": rows["system"].map(SYSTEMS),
             "domain": rows["dataset"].map(DOMAINS),
             **mr.keys(rows["mr"]),
