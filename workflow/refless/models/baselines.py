@@ -116,19 +116,11 @@ class Ngrams:
 class RidgeTfidf:
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
-    Parameters
-    ----------
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
         those of the training examples
     alphas : penalties to choose from, by the squared error on `FOLDS` of the training examples; the
-        strongest where there are fewer than two groups of them
+        strongest where there are fewer than two groups of them; ``alpha_`` is the chosen one
 
-    Attributes
-    ----------
-    alpha_ : the penalty that was chosen
-
-    Examples
-    --------
     >>> texts = ["good food", "good place", "bad food", "bad place"]
     >>> good, bad = RidgeTfidf().fit(texts, [4.0, 4.5, 1.0, 1.5]).predict(["good", "bad"])
     >>> bool(good > bad)
@@ -255,13 +247,9 @@ class RidgeBeside:
     has pairs of what the baseline looks at, such as the system, and the text. Where the baseline
     has no estimate, the mean quality counts.
 
-    Parameters
-    ----------
     baseline : such as `Lookup` or `refless.models.additive.Additive`
     ngrams, alphas : as of `RidgeTfidf`
 
-    Examples
-    --------
     >>> pairs = [("a", "good food"), ("a", "bad food"), ("b", "good"), ("b", "bad")]
     >>> model = RidgeBeside(Lookup()).fit(pairs, [5.0, 4.0, 3.0, 2.0])
     >>> model.predict([("a", ""), ("b", ""), ("new", "")]).round(1)

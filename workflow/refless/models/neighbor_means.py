@@ -11,7 +11,12 @@ Array = np.ndarray
 
 
 def neighbor_means(
-    matrix: Array, quality: Array, tau: float, *, leave_one_out: bool = False
+    matrix: Array,
+    quality: Array,
+    tau: float,
+    *,
+    leave_one_out: bool = False,
+    in_order: bool = False,
 ) -> tuple[Array, Array]:
     """Mean quality and number of the neighbors ``{s : k(x, s) >= tau}`` of each candidate.
 
@@ -19,9 +24,10 @@ def neighbor_means(
     quality : of the training examples, shape (training,)
     leave_one_out : candidates are the training examples, and each leaves out its own row. The row,
         not its value: an equal text elsewhere stays a neighbor.
-    Returns means : shape (candidates,), NaN without a neighbor, as by `numpy.mean` over neighbors
-        in their order: where estimates tie but for rounding, as in table 3 of the paper, the
-        published ranks hang on that order.
+    in_order : ratings are added one after the other, as by `refless.kernels.neighbor_sums`, and not
+        as by `numpy.mean`: where estimates tie but for rounding, as in table 3 of the paper, ranks
+        hang on it
+    Returns means : shape (candidates,), NaN without a neighbor
     counts : shape (candidates,), int64
 
     >>> neighbor_means(np.array([[0.9, 0.2, 0.4], [0.1, 0.0, 0.2]]), np.array([1.0, 0.5, 0.0]), 0.3)
@@ -33,7 +39,8 @@ def neighbor_means(
     counts = neighbors.sum(axis=1).astype(np.int64)
     means = np.full(len(neighbors), np.nan)
     for row in np.flatnonzero(counts):
-        means[row] = np.mean(quality[neighbors[row]])
+        ratings = quality[neighbors[row]]
+        means[row] = np.cumsum(ratings)[-1] / len(ratings) if in_order else np.mean(ratings)
     return means, counts
 
 

@@ -16,12 +16,11 @@ from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.experiments.bleu_neighbors.neighbors import (
     LARGE_DATASET,
     Predicted,
-    leave_one_out_means,
     predictions,
     with_quality,
 )
 from refless.experiments.bleu_neighbors.table1 import TaskStyles, of_our_tasks
-from refless.models.neighbor_means import apply_thresholds
+from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.statistics.correlation import spearman
 from refless.store import sealed
 
@@ -66,8 +65,8 @@ def data_size_curve(
         for subset in range(SUBSETS if size < n else 1):
             sample = np.sort(generator.choice(n, size, replace=False))
             part = matrix[np.ix_(sample, sample)]
-            means, counts = leave_one_out_means(
-                part, quality[sample], tau, in_order=n > LARGE_DATASET
+            means, counts = neighbor_means(
+                part, quality[sample], tau, leave_one_out=True, in_order=n > LARGE_DATASET
             )
             estimate = apply_thresholds(means, counts, size - 1, a, b)
             rows.append((size, subset, *_point(estimate, quality[sample])))

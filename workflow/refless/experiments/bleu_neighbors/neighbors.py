@@ -16,7 +16,7 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
-from refless.models.neighbor_means import apply_thresholds, means_of_sums, neighbor_means
+from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.statistics import contexts_if_enough, human_rows
 from refless.statistics.humans import AnnotatorScores
 from refless.store import sealed
@@ -25,27 +25,12 @@ Array = np.ndarray
 
 NEIGHBOR_COLUMNS = ["id", "quality", "mean", "neighbors"]
 LARGE_DATASET = 1000
-"""Texts beyond which a data set is large, see `leave_one_out_means`."""
+"""Texts beyond which ratings are added ``in_order``, see `neighbor_means`."""
 
 
 def with_quality(dataset: Task) -> pd.DataFrame:
     """Texts with a quality, in the order of their file."""
     return dataset.texts[dataset.texts["quality"].notna()]
-
-
-def leave_one_out_means(
-    matrix: Array, quality: Array, tau: float, *, in_order: bool
-) -> tuple[Array, Array]:
-    """`neighbor_means`, leave-one-out; with ``in_order``, of large data sets, ratings are added one
-    after the other, as by `refless.kernels.neighbor_sums`, and not as by `numpy.mean`: ranks of
-    estimates that tie hang on it."""
-    if not in_order:
-        return neighbor_means(matrix, quality, tau, leave_one_out=True)
-    neighbors = matrix >= matrix.dtype.type(tau)
-    np.fill_diagonal(neighbors, False)
-    sums = np.array([np.cumsum(np.append(0.0, quality[row]))[-1] for row in neighbors])
-    counts = neighbors.sum(axis=1)
-    return means_of_sums(sums, counts), counts
 
 
 def write_neighbors(
@@ -60,7 +45,7 @@ def write_neighbors(
     ``paths`` are those of the kernel, see `read_kernel`."""
     rated, matrix = with_quality(dataset), read_kernel(paths, dataset)
     quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > LARGE_DATASET
-    means, counts = leave_one_out_means(matrix, quality, tau, in_order=in_order)
+    means, counts = neighbor_means(matrix, quality, tau, leave_one_out=True, in_order=in_order)
     table = rated.assign(mean=means, neighbors=counts)[NEIGHBOR_COLUMNS]
     # BERTScore in another form than the paper's
     substitute = name.startswith("bertscore.") and (name != "bertscore.roberta-large" or options)
