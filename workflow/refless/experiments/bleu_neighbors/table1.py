@@ -30,8 +30,8 @@ ALL, OTHERS = "all", "others"
 """What a text's quality is: the mean of all labels, or, of each annotator, that of the others'."""
 TABLE1_KEYS = ["dataset", "model", "kernel", "ground_truth"]
 SECTION53_KEYS = ["dataset", "model", "kernel"]
-LAST = ["p", "p_below_0.01", "paper_p_below_0.01", "substitute_encoder", "n"]
-LAST += ["provenance", "reason"]
+LAST_COLUMNS = ["p", "p_below_0.01", "paper_p_below_0.01", "substitute_encoder", "n"]
+LAST_COLUMNS += ["provenance", "reason"]
 
 
 def cells(
@@ -97,7 +97,7 @@ def table1(
             in_paper = bool(style["published"])  # its name there
             if in_paper or row["model"] != BEST:
                 rows.append({"dataset": dataset, "kernel": "", **row})
-    columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST]
+    columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST_COLUMNS]
     columns += [Measure("mse").draws, Measure("spearman").draws]
     printed = _of_our_kernels(published.assign(ground_truth=ALL), styles, models)
     return merge_published(rows, printed, TABLE1_KEYS, columns)
@@ -194,7 +194,7 @@ def section53(
         for row in covered_rows(tasks.get(dataset, Predicted()), models, **bootstrap)
     ]
     columns = [*SECTION53_KEYS, *measure_columns("mse_all"), "mse_covered"]
-    columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST]
+    columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST_COLUMNS]
     printed = _of_our_kernels(published, styles, models)
     return merge_published(rows, printed, SECTION53_KEYS, columns)
 

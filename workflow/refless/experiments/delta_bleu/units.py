@@ -7,7 +7,7 @@ pair, and rank correlations are averaged over assignments, which all metrics sha
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,13 +75,14 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
     """Panel, unit and cell of each point of figure 2. Over units and orders each metric has the
     references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
     references as well, with which it reports that best."""
-    whole, sizes = settings["contexts_per_unit"], settings["figure_unit_sizes"]
-    best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
-    by_weight = [(metric, f"w>={least:g}") for least in WEIGHT_THRESHOLDS for metric in METRICS]
+    contexts_per_unit, sizes = settings["contexts_per_unit"], settings["figure_unit_sizes"]
+    by_weight = [Cell(metric, f"w>={least:g}") for least in WEIGHT_THRESHOLDS for metric in METRICS]
+    best = [*(Cell(metric, HIGH) for metric in METRICS), Cell("delta_bleu", ALL)]
+    by_order = [replace(cell, order=order) for order in ORDERS for cell in best]
     return [
-        *(("threshold", whole, Cell(*pair)) for pair in by_weight),
-        *(("unit", size, Cell(*pair)) for size in sizes for pair in best),
-        *(("order", whole, Cell(*pair, order=order)) for order in ORDERS for pair in best),
+        *(("threshold", contexts_per_unit, cell) for cell in by_weight),
+        *(("unit", size, cell) for size in sizes for cell in best),
+        *(("order", contexts_per_unit, cell) for cell in by_order),
     ]
 
 
