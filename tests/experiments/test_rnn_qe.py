@@ -172,7 +172,7 @@ def test_a_training_writes_predictions_and_how_they_were_made(folders, tmp_path,
     assert [best["pass"] for best in metadata["best"]] == [1]
     # the seeds that were trained are those that count
     found = read_predictions({"cross_domain_1_setup2": paths})
-    assert found["cross_domain_1_setup2"].content["seed"].unique().tolist() == [0, 1]
+    assert found["cross_domain_1_setup2"]["seed"].unique().tolist() == [0, 1]
 
 
 @pytest.mark.slow
@@ -361,7 +361,7 @@ def test_a_curve_counts_the_folds_of_a_subset_together():
     rows += [(fold + 5, part, name, 7 - value) for fold, part, name, value in rows]
     rows += [(0, "dev", "b", 6.0)]
     table = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"]).assign(seed=0)
-    found = trained_curve(outputs, {"curve_50_setup1": Sealed(table, {})}, 300)
+    found = trained_curve(outputs, {"curve_50_setup1": table}, 300)
     assert found["size"].tolist() == [50, 50]
     assert found["subset"].tolist() == [0, 1]
     assert found["pearson"].tolist() == pytest.approx([1, -1])

@@ -14,14 +14,12 @@ import pandas as pd
 
 from refless.statistics.measure import PUBLISHED, Measure
 from refless.store import sealed
+from refless.store.tables import STRINGS
 
 EQUAL, INSIDE, OUTSIDE, ABSENT = "equal", "inside", "outside", "absent"
 _WHOLE_NUMBERS = {"n", "seeds", "substitute_encoder", "uses_references", "p_below_0.01"}
-_TEXTS = {
-    *("dataset", "metric", "references", "contexts", "tokens", "rule", "kernel", "method", "split"),
-    *("provenance", "reason", "pearson_draws", "pearson_by_system_draws", "interval_for"),
-}
-"""Columns of text, which may be empty, as published values may."""
+_TEXTS = STRINGS | {"metric", "references", "contexts", "tokens", "rule", "method", "split"}
+"""Columns of text, which may be empty, as draws and published values may."""
 
 
 def read_published(path: str | Path) -> pd.DataFrame:
@@ -97,7 +95,7 @@ def merge_published(
 
 def with_types(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """These columns in order, with whole numbers as such, and texts "" where there are none."""
-    texts = [c for c in columns if c in _TEXTS or c.startswith(PUBLISHED)]
+    texts = [c for c in columns if c in _TEXTS or c.startswith(PUBLISHED) or c.endswith("_draws")]
     types = dict.fromkeys(texts, object) | dict.fromkeys(_WHOLE_NUMBERS & set(columns), "Int64")
     table = table.reindex(columns=columns).reset_index(drop=True)
     return table.astype(types).fillna(dict.fromkeys(texts, ""))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.experiments.published import beside_published, with_types
+from refless.experiments.published import beside_published, read_rows, with_types
 from refless.experiments.rnn_qe.baselines import (
     ADDED_MODELS,
     CONSTANT,
@@ -54,19 +54,16 @@ DIFFERENT_SIZES = {
 }
 """Why there are not as many training instances as the paper prints."""
 
+Predictions = dict[str, pd.DataFrame]
+"""Name of a run -> its rows, with ``provenance``."""
 NO_OUTPUTS = sealed.Sealed(None, {"provenance": "", "instances": {}})
 """In place of outputs that cannot be had."""
 
 
-def read_predictions(paths: Mapping[str, Sequence[str | Path]]) -> dict[str, sealed.Sealed]:
+def read_predictions(paths: Mapping[str, Sequence[str | Path]]) -> Predictions:
     """By name, predictions of all seeds, a file a seed that was trained here, or one that came with
     refless; of names without any, none. Raises as `refless.store.sealed.read`."""
-    predictions = {}
-    for name, of_name in paths.items():
-        if files := list(map(sealed.read, of_name)):
-            table = pd.concat([file.content for file in files], ignore_index=True)
-            predictions[name] = sealed.Sealed(table, files[0].metadata)
-    return predictions
+    return {name: read_rows(files, []) for name, files in paths.items() if files}
 
 
 def outputs_by_system(outputs: Iterable[str | Path], published: pd.DataFrame) -> pd.DataFrame:
@@ -118,7 +115,7 @@ TablePredictions = dict[tuple[str, str], RowPredictions]
 def rows_of(
     evaluation: str,
     tested: pd.DataFrame,
-    trained: Mapping[str, sealed.Sealed],
+    trained: Predictions,
     untrained: Mapping[str, str],
     provenance: str,
 ) -> TablePredictions:
@@ -134,9 +131,9 @@ def rows_of(
         rows[metric, ""] = RowPredictions(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
     runs = {name: run for name, run in RUNS.items() if run.evaluation == evaluation}
     for name, run in sorted(runs.items(), key=lambda item: (item[1].setup, item[1].schedule)):
-        if file := trained.get(name):
-            seeds = _by_seed(file.content, tested["id"])
-            origin = file.metadata["provenance"] if len(seeds) else ""
+        if name in trained:
+            seeds = _by_seed(trained[name], tested["id"])
+            origin = trained[name]["provenance"].iloc[0] if len(seeds) else ""
             rows[str(run.setup), run.schedule] = RowPredictions(seeds, origin)
         elif run.schedule == SHORT:
             reason = untrained.get(name, "")
@@ -214,7 +211,7 @@ def _p_values(
 def _cells(
     experiment: str,
     outputs: sealed.Sealed,
-    trained: Mapping[str, sealed.Sealed],
+    trained: Predictions,
     untrained: Mapping[str, str],
     bootstrap: Mapping[str, int],
 ) -> list[dict[str, Any]]:
@@ -310,15 +307,13 @@ def results(
 # ---- learning curves -----------------------------------------------------------------------------
 
 
-def trained_curve(
-    outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed], whole: int
-) -> pd.DataFrame:
+def trained_curve(outputs: pd.DataFrame, predictions: Predictions, whole: int) -> pd.DataFrame:
     """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`, from predictions of ``curve_50_setup1`` and
     so on: a row a random subset s, whose folds f are numbered 5 s + f, the mean over seeds. Where
     all outputs were trained on, there are ``whole``."""
     truth, rows = outputs.set_index("id")["rating"], []
-    for name, file in predictions.items():
-        test = file.content[file.content["part"] == "test"]
+    for name, table in predictions.items():
+        test = table[table["part"] == "test"]
         for subset, part in test.groupby(test["fold"] // CV_FOLDS):
             seeds = [
                 correlations(of_seed["prediction"].to_numpy(), truth[of_seed["id"]].to_numpy())
