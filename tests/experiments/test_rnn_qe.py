@@ -17,7 +17,6 @@ from refless.experiments.rnn_qe.baselines import (
     _TAUS,
     ADDED_MODELS,
     PAPER_METRICS,
-    SCALE,
     estimated,
     neighbors_curve,
     to_scale,
@@ -37,6 +36,7 @@ from refless.kernels import kernel
 from refless.models.rnn_qe import names
 from refless.models.rnn_qe.data import cross_validation
 from refless.models.rnn_qe.names import CROSS
+from refless.models.rnn_qe.statistics import SCALE
 from refless.report.figures_rnn_qe import correlations_over_size
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.statistics import scale_statistics, weighted_pearson
+from refless.models.rnn_qe.statistics import SCALE, scale_statistics, weighted_pearson
 from refless.statistics import (
     Estimate,
     draw_blocks,
@@ -175,9 +175,6 @@ def test_rows_that_do_not_fit_are_refused():
             kendall_rows(x, y)
 
 
-SCALE = np.arange(1, 6.25, 0.5)
-
-
 @st.composite
 def weighted_pairs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8)
@@ -258,7 +255,7 @@ def test_statistics_on_a_scale_are_those_of_the_pairs(seed):
     truth = generator.choice(SCALE, n)
     prediction = np.clip(truth + generator.choice([-1, -0.5, 0, 0.5, 2], n), 1, 6)
     weights = draw_weights(n, 4, seed)
-    found = scale_statistics(prediction, truth, SCALE, weights)
+    found = scale_statistics(prediction, truth, weights)
     for draw, weight in enumerate(weights):
         x, y = np.repeat(prediction, weight), np.repeat(truth, weight)
         assert found["pearson"][draw] == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-12)

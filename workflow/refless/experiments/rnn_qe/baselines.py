@@ -29,7 +29,6 @@ _Splits = Sequence[data.OutputSplit]
 PAPER_METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
 OUTPUT_COLUMNS = ["id", "domain", "system", "mr_number", "rating", *PAPER_METRICS.values(), *CROSS]
 CURVE_COLUMNS = ["model", "size", "subset", "pearson", "spearman"]
-SCALE = np.arange(1, 6.25, 0.5)
 ADDED_MODELS = ("lookup", "ridge", "bleu_neighbors")
 """The mean training rating of the same output, ridge regression on character n-grams, and BLEU
 Neighbors."""
@@ -47,7 +46,7 @@ def to_scale(prediction: Array) -> Array:
 
 def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
     """Pearson's r and Spearman's rho of half points."""
-    values = scale_statistics(prediction, truth, SCALE, np.ones((1, len(truth))))
+    values = scale_statistics(prediction, truth, np.ones((1, len(truth))))
     return float(values["pearson"][0]), float(values["spearman"][0])
 
 

@@ -20,12 +20,12 @@ from refless.experiments.rnn_qe.baselines import (
     CONSTANT,
     CURVE_COLUMNS,
     PAPER_METRICS,
-    SCALE,
     correlations,
     to_scale,
 )
 from refless.models.rnn_qe.data import PARTS
 from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, RUNS, SETUPS, SHORT
+from refless.models.rnn_qe.scale import LOWEST
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import Estimate, draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
@@ -128,7 +128,7 @@ def rows_of(
         values = tested[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
         # half points, cut to the one below; values on the border of two halves fall as
         # floating-point division by 0.1 has them, as in the authors' code
-        rows[metric, ""] = RowPredictions(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), provenance)
+        rows[metric, ""] = RowPredictions(LOWEST + 0.5 * np.floor(values[None] / 0.1), provenance)
     runs = {name: run for name, run in RUNS.items() if run.evaluation == evaluation}
     for name, run in sorted(runs.items(), key=lambda item: (item[1].setup, item[1].schedule)):
         if name in trained:
@@ -157,7 +157,7 @@ def seed_averages(
     """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
     deviation of Pearson's r. The first row of ``weights`` has each output once; draws spread
     ``scale`` times as far as those of fixed predictions."""
-    by_seed = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
+    by_seed = [scale_statistics(values, truth, weights) for values in seeds]
     cells: dict[str, Any] = {}
     for name in _MEASURES:
         values = np.array([statistics[name] for statistics in by_seed])

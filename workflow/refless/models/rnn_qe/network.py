@@ -35,7 +35,7 @@ class Network(nn.Module):
     joined; two tanh layers of that width; a linear unit. Dropout on the encoders' inputs.
     Vocabularies are of so many words, without the row of unknown tokens."""
 
-    def __init__(self, mr_words: int, text_words: int, width: int = PAPER_WIDTH) -> None:
+    def __init__(self, mr_words: int, text_words: int, width: int) -> None:
         super().__init__()
         self.width = width
         sizes, both = {"mr": mr_words + 1, "text": text_words + 1}, 2 * width

@@ -1,32 +1,34 @@
 """How well ratings in half points agree, on many draws at once.
 
-Stage: cell (RNN-QE). In: ratings on a scale of few values, weights of a bootstrap. Out: statistics.
+Stage: cell (RNN-QE). In: ratings on the scale, weights of a bootstrap. Out: statistics.
 """
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from refless.models.rnn_qe.scale import HIGHEST, LOWEST
 from refless.statistics.correlation import NOISE, weighted_mean, weighted_spearman
 
 Array = np.ndarray
 
 
-def scale_statistics(
-    prediction: Array, truth: Array, scale: Array, weights: Array
-) -> dict[str, Array]:
-    """Pearson, Spearman, MAE and RMSE, shape (draws,) each, of ratings (n,) on a ``scale`` of few
-    values, ascending, (k,), under ``weights``, whole numbers (draws, n).
+SCALE = np.arange(LOWEST, HIGHEST + 0.25, 0.5)
 
-    >>> scale, truth = np.arange(1, 6.25, 0.5), np.array([1.0, 3.0, 6.0])
-    >>> scale_statistics(truth, truth, scale, np.ones((1, 3)))["pearson"]
+
+def scale_statistics(prediction: Array, truth: Array, weights: Array) -> dict[str, Array]:
+    """Pearson, Spearman, MAE and RMSE, shape (draws,) each, of ratings (n,) of `SCALE`, under
+    ``weights``, whole numbers (draws, n).
+
+    >>> truth = np.array([1.0, 3.0, 6.0])
+    >>> scale_statistics(truth, truth, np.ones((1, 3)))["pearson"]
     array([1.])
     """
-    k, n = len(scale), len(truth)
-    pair = np.searchsorted(scale, prediction) * k + np.searchsorted(scale, truth)
+    k, n = len(SCALE), len(truth)
+    pair = np.searchsorted(SCALE, prediction) * k + np.searchsorted(SCALE, truth)
     cells = csr_array((np.ones(n, np.int64), (pair, np.arange(n))), (k * k, n))
     # a pair of values is a candidate that is there as often as it was counted
     counts = np.ascontiguousarray((cells @ weights.T).T)
-    x, y = np.repeat(scale, k), np.tile(scale, k)
+    x, y = np.repeat(SCALE, k), np.tile(SCALE, k)
     return {
         "pearson": weighted_pearson(x, y, counts),
         "spearman": weighted_spearman(x, y, counts),
