@@ -16,7 +16,7 @@ from refless.compute.words import number_words
 
 Array = np.ndarray
 
-PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+_PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Of ridge regression on texts."""
 FOLDS, MANY = 3, 5000
 """On which a penalty is chosen; from so many training examples on, one of them is enough."""
@@ -127,7 +127,7 @@ class RidgeTfidf:
     True
     """
 
-    def __init__(self, ngrams: Ngrams | None = None, alphas: Sequence[float] = PENALTIES) -> None:
+    def __init__(self, ngrams: Ngrams | None = None, alphas: Sequence[float] = _PENALTIES) -> None:
         self.ngrams, self.alphas = ngrams, sorted(alphas)
 
     def fit(self, texts: Any, quality: Any, groups: Any = None) -> Self:
@@ -257,7 +257,7 @@ class RidgeBeside:
     """
 
     def __init__(
-        self, baseline: Any, ngrams: Ngrams | None = None, alphas: Sequence[float] = PENALTIES
+        self, baseline: Any, ngrams: Ngrams | None = None, alphas: Sequence[float] = _PENALTIES
     ) -> None:
         self.baseline, self.ridge = baseline, RidgeTfidf(ngrams, alphas)
 
