@@ -111,12 +111,9 @@ def test_no_example_writes_where_another_reads():
     read, written = set(), set()
     for words in examples:
         if words[0] == "refless":
-            arguments = build_parser().parse_args(words[1:])
-            read |= {
-                getattr(arguments, "outputs", None),
-                *(getattr(arguments, "ratings", None) or []),
-            }
-            written |= {arguments.out}
+            arguments = vars(build_parser().parse_args(words[1:]))
+            read |= {arguments.get("outputs"), *(arguments.get("ratings") or [])}
+            written |= {arguments["out"]}
     assert len(examples) > 40
     assert {"rated.tsv", "mine.tsv"} <= read
     assert {"predicted.tsv", "rated.model"} <= written

@@ -39,16 +39,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_table_has_every_method_under_every_split(made):
     found = pd.read_csv(made / "comparison.csv", keep_default_na=False, na_values=[""])
     assert list(found) == COLUMNS
-    methods = {
-        *(set(TRIVIAL) - {"human"}),  # a file does not say it
-        "ridge",
-        "ridge_system",
-        "additive_ridge",
-        "neighbors",
-        "bleu",
-        "delta_bleu",
-        "rnn_qe",
-    }
+    methods = set(TRIVIAL) - {"human"}  # a file does not say it
+    methods |= {"ridge", "ridge_system", "additive_ridge", "neighbors"}
+    methods |= {"bleu", "delta_bleu", "rnn_qe"}
     by_method = found.set_index(["split", "method"])
     for split in ("texts", "systems", "contexts"):
         assert by_method["pearson"][split, "ridge"] > 0.5
@@ -74,8 +67,7 @@ def test_predictions_give_the_table(made):
         mean = [own.loc[own["fold"] != fold, "quality"].mean() for fold in own["fold"]]
         filled = own["neighbors:bleu.char"].fillna(pd.Series(mean, index=own.index))
         x, y = (v - v.groupby(own["fold"]).transform("mean") for v in (filled, own["quality"]))
-        values = {"spearman": stats.spearmanr(x.round(9), y.round(9)).statistic}
-        values |= {"pearson": stats.pearsonr(x, y).statistic}
+        values = {"pearson": stats.pearsonr(x, y).statistic}
         values |= {"mse": ((filled - own["quality"]) ** 2).mean()}
         ours.append(values | {"mse_of_mean": ((mean - own["quality"]) ** 2).mean()})
     assert len(ours) == 2

@@ -195,41 +195,33 @@ def test_the_command_writes_what_the_function_returns(tmp_path, monkeypatch, cap
     assert main([*command, "--out", "all.jsonl"]) == 1
 
 
-def bad(name: str) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
-    rated, outputs = frames()
-    score = {"method": "score_judge"}
-    if name.startswith("holes"):
-        outputs.loc[::3, "score_judge"] = None
-        if name == "holes of combined scores":
-            rated, outputs = (
-                table.assign(score_length=table["text"].str.len()) for table in (rated, outputs)
-            )
-            return rated, outputs, {"method": "combined"}
-    elif name == "others":
-        return rated.assign(text="so " + rated["text"]), outputs, {}
-    elif name == "one system":
-        return (*(table.assign(system="ant") for table in (rated, outputs)), {})
-    elif name == "few of a system":
-        return rated[(rated["system"] != "ant") | (rated.index < 2)], outputs, {}
-    elif name == "nobody":
-        return rated, rated.drop(columns="quality"), {}
-    return rated, outputs, score
+def holes(rated: pd.DataFrame, outputs: pd.DataFrame, method: str) -> tuple[Any, ...]:
+    """A score that every third output lacks, beside one that none does."""
+    tables = [table.assign(score_length=table["text"].str.len()) for table in (rated, outputs)]
+    tables[1].loc[::3, "score_judge"] = None
+    return *tables, method
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("change", "words"),
     [
-        ("holes", "score_judge (of "),
-        ("holes of combined scores", "score_judge (of "),
-        ("others", "80 of 80 rated texts are not among the outputs"),
-        ("one system", "one system"),
-        ("few of a system", "1 systems have fewer than two ratings"),
-        ("nobody", "no output is unrated"),
+        (lambda rated, outputs: holes(rated, outputs, "score_judge"), "score_judge (of "),
+        (lambda rated, outputs: holes(rated, outputs, "combined"), "score_judge (of "),
+        (
+            lambda rated, outputs: (rated.assign(text="so " + rated["text"]), outputs),
+            "80 of 80 rated texts are not among the outputs",
+        ),
+        (lambda *tables: [table.assign(system="ant") for table in tables], "one system"),
+        (
+            lambda rated, outputs: (rated[(rated["system"] != "ant") | (rated.index < 2)], outputs),
+            "1 systems have fewer than two ratings",
+        ),
+        (lambda rated, _: (rated, rated.drop(columns="quality")), "no output is unrated"),
     ],
 )
-def test_what_is_odd_is_said_in_a_line(name, words):
-    rated, outputs, more = bad(name)
-    answer = refless.estimate(rated, outputs, **more)
+def test_what_is_odd_is_said_in_a_line(change, words):
+    rated, outputs, method, *_ = *change(*frames()), "ridge"
+    answer = refless.estimate(rated, outputs, method=method)
     assert sum(words in line for line in answer.warnings) == 1
     assert np.isfinite(answer.table["mean"][0])
 

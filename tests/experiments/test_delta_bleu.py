@@ -110,36 +110,6 @@ def answered(quality: dict[str, list[float]]) -> pd.DataFrame:
     return table.assign(n_ratings=3, context="")
 
 
-# weights: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2
-BY_HAND = {"human": [0.5, 0.95], "alpha": [0.9, 0.2], "beta": [0.6, 0.3], "gamma": [0.1, 0.4]}
-
-
-@pytest.mark.parametrize(
-    ("cell", "number", "without"),
-    [
-        # of six contexts and pairs; only alpha, for beta and gamma, reaches 0.6 in the first
-        (Cell("bleu", HIGH), 1, 2 / 6),
-        (Cell("delta_bleu", HIGH), 1, 2 / 6),
-        (Cell("bleu"), 2, 0),
-        # alpha and beta are left with weights of 0 and -0.8
-        (Cell("delta_bleu"), 2, 1 / 6),
-        # the human response alone; with beta; with alpha; and three times itself in the second
-        (Cell("bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 0),
-        (Cell("delta_bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 1 / 6),
-        (Cell("bleu", SINGLE), 1, 0),
-        (Cell("delta_bleu", SINGLE), 1, 3 / 6),
-        # those without a good one have none, for BLEU, too
-        (Cell("bleu", HIGH, GOOD), 4 / 6, 2 / 6),
-        (Cell("delta_bleu", "all", GOOD), 2 * 5 / 6, 1 / 6),
-        (Cell("bleu", SINGLE, GOOD), 3 / 6, 3 / 6),
-    ],
-)
-def test_how_many_references_there_are(cell, number, without):
-    assert Counted(read_dialogues(answered(BY_HAND)), 2).references(cell) == pytest.approx(
-        (number, without)
-    )
-
-
 @pytest.mark.parametrize(("quality", "threshold"), [(0.7, "w>=0.4"), (0.6, "w>=0.2")])
 def test_a_weight_at_the_threshold_reaches_it_whatever_its_last_bit_is(quality, threshold):
     table = answered({"human": [quality, quality], "alpha": [0, 0], "beta": [0, 0]})
@@ -164,8 +134,9 @@ def pool(contexts: int, assignments: int) -> np.ndarray:
 
 def direct_references(
     texts: pd.DataFrame, cell: Cell, context: str, pair: set[str]
-) -> list[tuple[str, float]]:
-    """(text, weight) of one context and pair, put together anew; none where it does not count."""
+) -> tuple[list[tuple[str, float]], bool]:
+    """(text, weight) of one context and pair, put together anew, none where it does not count; and
+    whether it lacks a reference, or a good one where that is needed."""
     own = texts[(texts["context_id"] == context) & ~texts["model"].isin(pair)]
     found, human = [], ("", 0.0)
     for row in own.itertuples():
@@ -178,12 +149,13 @@ def direct_references(
         if cell.references in (SINGLE, ALL) or w >= float(cell.references[3:]):
             found.append(entry)
     good = any(w > 0 for _, w in found)
-    if cell.contexts == GOOD and not good:
-        return []
-    if not (good if cell.weighted else found):
+    lacking = not (good if cell.weighted or cell.contexts == GOOD else found)
+    if cell.contexts == GOOD and lacking:
+        return [], True
+    if lacking:
         found = [entry for entry in found if entry != human]
         found.append((human[0], max(human[1], FALLBACK_WEIGHT)))
-    return found if cell.weighted else [(text, 1.0) for text, _ in found]
+    return found if cell.weighted else [(text, 1.0) for text, _ in found], lacking
 
 
 def direct_score(cell: Cell, texts: list[str], references: list[list[tuple[str, float]]]) -> float:
@@ -218,13 +190,27 @@ def test_observations_are_scores_of_units_counted_anew(humans):
             rated = [known["quality"][[(c, s) for c in names]].mean() for s in (a, b)]
             assert q[place] == pytest.approx(sign[assignment, unit] * (rated[0] - rated[1]))
             for k, cell in enumerate(cells):
-                references = [direct_references(texts, cell, c, {a, b}) for c in names]
+                references = [direct_references(texts, cell, c, {a, b})[0] for c in names]
                 first, second = (
                     direct_score(cell, [known["text"][c, s] for c in names], references)
                     for s in (a, b)
                 )
                 expected = sign[assignment, unit] * (first - second)
                 assert m[(k, *place)] == pytest.approx(expected, abs=1e-12), cell
+
+
+def test_references_are_counted_over_contexts_and_pairs():
+    texts = small_texts()
+    texts["quality"] = np.random.default_rng(1).integers(0, 13, len(texts)) / 12
+    own = read_dialogues(texts)
+    places = [(f"c{k}", {*pair}) for k in range(12) for pair in combinations(own.systems, 2)]
+    counted, lacks = Counted(own, 2), set()
+    for cell in CELLS:
+        each = [direct_references(texts, cell, context, pair) for context, pair in places]
+        number, without = np.mean([(len(found), lacking) for found, lacking in each], axis=0)
+        assert counted.references(cell) == pytest.approx((number, without)), cell
+        lacks.add(without)
+    assert len(lacks) > 5
 
 
 def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch):

@@ -15,7 +15,6 @@ from refless.statistics import (
     draw_blocks,
     draw_weights,
     evaluate,
-    human_rows,
     interval,
     ratings_saved,
     spearman_rows,
@@ -56,29 +55,6 @@ def test_draws_are_samples_with_replacement_from_one_seed():
     assert weights.var() == pytest.approx(0.98, abs=0.05)
 
 
-@pytest.mark.parametrize("block", [1, 41, 160])
-def test_blocks_change_no_result(monkeypatch, block):
-    """Bit for bit: a draw's numbers come from its own row of weights."""
-    generator = np.random.default_rng(5)
-    n = 37
-    truth = np.round(generator.random(n), 1)
-    prediction = np.where(generator.random(n) < 0.8, np.round(truth + generator.random(n), 2), NAN)
-    candidate = generator.integers(0, n, 150)
-    rater = generator.integers(0, 9, 150)
-    rating = np.round(generator.random(150) / 2 + truth[candidate] / 2, 1)
-
-    def everything() -> tuple[object, ...]:
-        return (
-            evaluate(prediction, truth, 30, 4),
-            human_rows(candidate, rater, rating, truth, draws=30, seed=4),
-        )
-
-    whole = everything()
-    monkeypatch.setattr(module, "BLOCK", block)
-    monkeypatch.setattr(module, "KEPT", 0)
-    assert everything() == whole
-
-
 def test_a_difference_is_one_of_the_draws_that_both_have():
     one, other = Estimate.of(3, np.arange(9.0)), Estimate.of(1, np.arange(5.0) ** 2)
     assert one - other == Estimate.of(2, np.array([0, 0, -2, -6, -12]))
@@ -107,9 +83,15 @@ def test_a_text_of_several_contexts_is_resampled_beside_them():
     assert np.array_equal(distinct.crossed[inverse], units.crossed)
 
 
-def test_both_are_resampled_by_one_row_each():
+def test_both_are_resampled_by_one_row_each(monkeypatch):
     units = crossed_units(np.arange(60) // 2, np.arange(60) % 15)
     weights = np.concatenate(list(draw_blocks(units, 300, 5)))
+    plain = draw_weights(37, 300, 5)
+    monkeypatch.setattr(module, "KEPT", 0)
+    for block in (1, 41, 160):
+        monkeypatch.setattr(module, "BLOCK", block)
+        np.testing.assert_array_equal(np.concatenate([*draw_blocks(units, 300, 5)]), weights)
+        np.testing.assert_array_equal(np.concatenate([*draw_blocks(37, 300, 5)]), plain)
     assert weights.shape == (300, 60)
     assert weights.mean() == pytest.approx(1, abs=0.1)
     assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(units, 100, 5)]))

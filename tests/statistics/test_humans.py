@@ -51,36 +51,43 @@ def slow_rows(
 
     ``panel`` are candidate, rater, target of each rating and what is measured.
     """
-    candidate, rater, target, given = panel
-    names = sorted(set(rater))
-
-    def of_all(copies: np.ndarray, people: Sequence[int]) -> dict[str, float]:
-        errors, rhos = [], []
-        for name in np.repeat(names, people):
-            own = np.flatnonzero(rater == name)
-            drawn = np.repeat(own, copies[candidate[own]])
-            if len(drawn):
-                errors.append(float(np.mean((given[drawn] - target[drawn]) ** 2)))
-            flat, never = (
-                len(set(given[rows])) < 2 or len(set(target[rows])) < 2 for rows in (drawn, own)
-            )
-            if never or len(own) < 3:
-                rhos.append(0.0)
-            elif not flat:
-                rhos.append(float(stats.spearmanr(given[drawn], target[drawn]).statistic))
-        return {
-            "average_mse": float(np.mean(errors)) if errors else NAN,
-            "best_mse": min(errors, default=NAN),
-            "average_spearman": float(np.mean(rhos)) if rhos else NAN,
-            "best_spearman": max(rhos, default=NAN),
-        }
-
+    names = sorted(set(panel[1]))
     people = annotator_weights(len(names), draws, seed).T
-    once = of_all(np.ones(weights.shape[1], int), [1] * len(names))
-    drawn = [of_all(*one) for one in zip(weights, people, strict=True)]
+    once = slow_row(*panel, np.ones(weights.shape[1], int), [1] * len(names))
+    drawn = [slow_row(*panel, *one) for one in zip(weights, people, strict=True)]
     return {
         name: (value, *interval(np.array([one[name] for one in drawn])))
         for name, value in once.items()
+    }
+
+
+def slow_row(
+    candidate: np.ndarray,
+    rater: np.ndarray,
+    target: np.ndarray,
+    given: np.ndarray,
+    copies: np.ndarray,
+    people: Sequence[int],
+) -> dict[str, float]:
+    """Of candidates that are copied and annotators that are there so often."""
+    errors, rhos = [], []
+    for name in np.repeat(sorted(set(rater)), people):
+        own = np.flatnonzero(rater == name)
+        drawn = np.repeat(own, copies[candidate[own]])
+        if len(drawn):
+            errors.append(float(np.mean((given[drawn] - target[drawn]) ** 2)))
+        flat, never = (
+            len(set(given[rows])) < 2 or len(set(target[rows])) < 2 for rows in (drawn, own)
+        )
+        if never or len(own) < 3:
+            rhos.append(0.0)
+        elif not flat:
+            rhos.append(float(stats.spearmanr(given[drawn], target[drawn]).statistic))
+    return {
+        "average_mse": float(np.mean(errors)) if errors else NAN,
+        "best_mse": min(errors, default=NAN),
+        "average_spearman": float(np.mean(rhos)) if rhos else NAN,
+        "best_spearman": max(rhos, default=NAN),
     }
 
 
@@ -133,30 +140,24 @@ def test_equal_means_of_others_tie():
     assert found[0] == found[2] == 0.1
 
 
-def mean_mse(ratings: Panel, chosen: Sequence[int], people: Sequence[int] = ()) -> float:
-    """Annotator by annotator; ``chosen`` may name a candidate several times, and ``people`` say how
-    often each annotator is there."""
+def mean_mse(ratings: Panel, copies: np.ndarray, people: Sequence[int] | None = None) -> float:
+    """Of candidates that are copied so often, and annotators, each once unless they are told."""
     candidate, rater, rating, truth = ratings
-    names = sorted(set(rater))
-    means = []
-    for name in np.repeat(names, people if len(people) else 1):
-        own = [k for i in chosen for k in np.flatnonzero((candidate == i) & (rater == name))]
-        if own:
-            means.append(np.mean((rating[own] - truth[candidate[own]]) ** 2))
-    return float(np.mean(means)) if means else NAN
+    people = [1] * len(set(rater)) if people is None else people
+    return slow_row(candidate, rater, truth[candidate], rating, copies, people)["average_mse"]
 
 
 @pytest.mark.parametrize("units", [None, np.arange(20) // 2])
 def test_covered_errors_are_what_a_slow_loop_says(units):
     ratings, covered = panel(3), np.arange(20) < 12
     found = covered_errors(*ratings, covered, 40, 7, units)
-    overall, chosen = mean_mse(ratings, range(20)), mean_mse(ratings, range(12))
+    overall, chosen = (mean_mse(ratings, copies) for copies in (np.ones(20, int), 1 * covered))
     assert found.overall.value == pytest.approx(overall)
     assert found.covered.value == pytest.approx(chosen)
     assert found.relative.value == pytest.approx(chosen / overall - 1)
     weights = draw_weights(20, 40, 7) if units is None else draw_weights(10, 40, 7)[:, units]
     drawn = [
-        [mean_mse(ratings, np.repeat(np.arange(n), row[:n]), own) for n in (20, 12)]
+        [mean_mse(ratings, copies, own) for copies in (row, row * covered)]
         for row, own in zip(weights, annotator_weights(5, 40, 7).T, strict=True)
     ]
     whole, part = np.array(drawn).T
@@ -171,9 +172,10 @@ def test_p_value_is_that_of_every_subset(seed, size):
     generator = np.random.default_rng(seed)
     candidate, rater = np.tile(np.arange(8), 5), np.repeat(np.arange(5), 8)
     ratings = candidate, rater, generator.integers(0, 6, 40) / 5, generator.random(8)
-    overall = mean_mse(ratings, range(8))
+    overall = mean_mse(ratings, np.ones(8, int))
     subsets = itertools.combinations(range(8), size)
-    gaps = np.abs([mean_mse(ratings, subset) - overall for subset in subsets])
+    copies = [np.bincount(subset, minlength=8) for subset in subsets]
+    gaps = np.abs([mean_mse(ratings, one) - overall for one in copies])
     exact = np.mean(gaps >= gaps[0] - 1e-12)
     draws = 4000
     found = covered_errors(*ratings, np.arange(8) < size, draws, seed).p_value

@@ -12,7 +12,7 @@ import pytest
 from refless.data import mr
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe import data
-from refless.models.rnn_qe.batches import Encoded, mixed
+from refless.models.rnn_qe.batches import mixed
 from refless.models.rnn_qe.data import SPARED, corrupt, penalised_rating
 from refless.models.rnn_qe.meaning import (
     ACTS,
@@ -270,14 +270,6 @@ def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths():
     means = [lengths[-1, batch].mean() for batch in batches]
     assert np.ptp(means) < np.ptp([lengths[-1, k::10].mean() for k in range(10)])
     assert not np.array_equal(batches[0], mixed(lengths, 10, generator)[0])
-
-
-def test_words_are_those_of_the_training_rows():
-    table = small()
-    table.loc[7, "text"] = "unseen"  # of the test part
-    encoded = Encoded(table)
-    assert "unseen" not in encoded.text_words
-    assert encoded.text[7].tolist() == [0]
 
 
 def test_without_torch_the_remedy_is_named(monkeypatch):
