@@ -12,15 +12,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from refless.experiments.published import read_published
 from tests.workflow import small_data
 
 # What a shell starts in the background ignores Ctrl-C, and its children do; drills send it to them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
+SHIPPED = ROOT / "resources/shipped"
 OFFLINE = ("--config", "network=False", 'rnn_qe={"train": "never"}')
+
+
+def published(name: str) -> pd.DataFrame:
+    """A table of a paper as it is printed."""
+    return read_published(ROOT / f"resources/published/{name}.csv")
 
 
 @dataclass
@@ -102,6 +110,10 @@ class Project:
             and ".partial" not in path.name  # of a job that was killed
         }
 
+    def table(self, name: str) -> pd.DataFrame:
+        words = {"setup": str, "train_topic": str}
+        return pd.read_csv(self.path / f"results/tables/{name}.csv", dtype=words)
+
     def copy(self, target: Path) -> "Project":
         shutil.copytree(self.path, target, symlinks=True)
         return Project(target, self.mirror)
@@ -179,7 +191,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="session")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The project after the quickstart, without data, mirror and network. Only to look at."""
-    if not any((ROOT / "resources/shipped").rglob("*.csv")):
+    if not any(SHIPPED.rglob("*.csv")):
         pytest.skip("nothing is shipped: make ship")
     return made_once(tmp_path_factory, "quick", _make_quick)
 
@@ -218,12 +230,8 @@ def after_jobs() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--once",
-        type=Path,
-        metavar="FILE",
-        help="leave out the tests that passed according to this file; those that pass are added",
-    )
+    what = "leave out the tests that this file lists; those that pass are added to it"
+    parser.addoption("--once", type=Path, metavar="FILE", help=what)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -231,8 +239,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "mirror" in getattr(item, "fixturenames", ()) or item.get_closest_marker("slurm"):
             item.add_marker(pytest.mark.slow)
     before = _passed_before(config)
-    out = [item for item in items if item.nodeid in before]
-    config.hook.pytest_deselected(items=out)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in before])
     items[:] = [item for item in items if item.nodeid not in before]
 
 

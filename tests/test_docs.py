@@ -96,18 +96,11 @@ def test_commands_can_be_typed(page):
 
 def test_no_example_writes_where_another_reads():
     """So that whoever types them as they stand loses nothing."""
-    helps = [str(run.__doc__) for run in COMMANDS]
-    examples = [
-        words
-        for line in re.findall(r"(?m)^ *refless .*$", "\n".join(helps))
-        for words in shell_words(line)
-    ]
+    helps, pages = "\n".join(str(run.__doc__) for run in COMMANDS), "\n".join(map(text_of, PAGES))
+    lines = re.findall(r"(?m)^ *refless .*$", helps)
+    examples = [words for line in lines for words in shell_words(line)]
     examples += [words for page in PAGES for words, begun in commands(page) if not begun]
-    examples += [
-        shlex.split(line)
-        for page in PAGES
-        for line in re.findall(r"(?m)^next: (refless .*)$", text_of(page))
-    ]
+    examples += map(shlex.split, re.findall(r"(?m)^next: (refless .*)$", pages))
     read, written = set(), set()
     for words in examples:
         if words[0] == "refless":

@@ -67,16 +67,13 @@ def test_an_unknown_error_keeps_its_traceback(tmp_path):
 
 
 def test_a_job_that_dies_in_its_imports_has_a_log():
-    """So they come after the log is open, and the log itself needs nothing heavy."""
+    """So they come after the log is open."""
     for path in (ROOT / "workflow/scripts").glob("*.py"):
         body = ast.parse(path.read_text(encoding="utf-8")).body
         first = [f"{one.module}" for one in body if isinstance(one, ast.ImportFrom)]
         first += [a.name for one in body if isinstance(one, ast.Import) for a in one.names]
         assert {name.split(".")[0] for name in first} <= {*sys.stdlib_module_names, "refless"}, path
         assert [name for name in first if name.startswith("refless")] == ["refless.job"], path
-    script = "import sys, refless.job; print({'numpy', 'pandas', 'numba'} & set(sys.modules))"
-    call = [sys.executable, "-c", script]
-    assert subprocess.run(call, capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
 def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path):

@@ -1,5 +1,7 @@
-"""What the project promises about itself: names, locks, no machine's path, its wheel and sdist."""
+"""What the project promises about itself: locks, its wheel and sdist, imports, and examples in
+docstrings, which run, and which each public function of kernels and statistics has."""
 
+import doctest
 import importlib.util
 import json
 import os
@@ -19,7 +21,9 @@ import pytest
 import yaml
 
 import refless
+from refless import kernels, statistics
 from refless.code_sums import PACKAGE, _imports
+from refless.errors import SettingError
 from tests.conftest import ROOT
 
 
@@ -247,3 +251,39 @@ def test_the_wheel_works_without_the_checkout(built, tmp_path):
 def test_imports_make_no_circle():
     modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
     TopologicalSorter({path: _imports(path) for path in modules}).prepare()
+
+
+@pytest.mark.parametrize(
+    ("script", "heavy"),
+    [
+        ("import refless", {"numpy", "pandas", "scipy"}),
+        ("import refless.job", {"numpy", "pandas", "numba"}),  # opens the log
+        ("from refless import kernels as k; [*map(k.entry, k.names())]", {"numba", "nltk"}),
+    ],
+)
+def test_what_is_imported_first_is_cheap(script, heavy):
+    script = f"import sys; {script}; print({heavy} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "set()\n"
+
+
+MODULES = [
+    ".".join(("refless", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
+    for package in ("compute", "kernels", "models", "statistics")
+    for path in sorted((PACKAGE / package).rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_run(module):
+    imported = pytest.importorskip(module, reason="make torch", exc_type=SettingError)
+    assert doctest.testmod(imported).failed == 0
+
+
+@pytest.mark.parametrize("package", [kernels, statistics])
+def test_each_function_of_a_package_has_an_example(package):
+    functions = {name: value for name, value in vars(package).items() if callable(value)}
+    public = [functions[name] for name in getattr(package, "__all__", functions)]
+    assert not [value.__name__ for value in public if ">>> " not in (value.__doc__ or "")]

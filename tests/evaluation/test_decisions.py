@@ -216,11 +216,9 @@ def test_the_alternative_annotator_test_is_its_definition(scoring, seed):
 def with_raters(rated: Rated, noise: float, raters: int = 4) -> Rated:
     generator = np.random.default_rng(0)
     quality = rated.to_user_scale(rated.quality)
-    single = pd.DataFrame(
-        {"text": text, "rater": f"r{rater}", "quality": quality[text] + generator.normal(0, noise)}
-        for text in range(len(rated))
-        for rater in range(raters)
-    )
+    pairs = itertools.product(range(len(rated)), [f"r{rater}" for rater in range(raters)])
+    single = pd.DataFrame(pairs, columns=["text", "rater"])
+    single["quality"] = quality[single["text"]] + generator.normal(0, noise, len(single))
     score = quality + generator.normal(0, noise / 3, len(rated))
     return replace(rated, ratings=single, scores={"score_judge": score})
 

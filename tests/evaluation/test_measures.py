@@ -127,7 +127,7 @@ def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
         np.testing.assert_allclose(found[asked], np.polyval(line, judge[asked]))
         ranked[asked & np.isnan(judge)] = judge[train].mean()
     own = measure(found, given, split, 10, 0, judge)
-    x, y = (within(values, split.fold) for values in (ranked, rated.quality))
+    x, y = (centred(values, split.fold) for values in (ranked, rated.quality))
     assert own["pearson"][0] == pytest.approx(stats.pearsonr(x, y).statistic)
 
 
@@ -197,10 +197,6 @@ def filled_in(estimate: np.ndarray, quality: np.ndarray, fold: np.ndarray) -> np
     return np.where(np.isnan(estimate), mean[fold], estimate)
 
 
-def within(values: np.ndarray, group: np.ndarray) -> np.ndarray:
-    return values - np.array([values[group == one].mean() for one in group])
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_draw_is_texts_that_are_copied(seed):
     rated, split, found = invented(seed)
@@ -210,7 +206,7 @@ def test_a_draw_is_texts_that_are_copied(seed):
     drawn = np.random.default_rng(seed).integers(1, 3, (5, 12))
     for weights, value in zip(drawn, pearson_within(x, y, unit, split.fold)(drawn), strict=True):
         rows = np.repeat(np.arange(60), weights[unit])
-        left = [within(values[rows], split.fold[rows]) for values in (x, y)]
+        left = [centred(values[rows], split.fold[rows]) for values in (x, y)]
         assert value == pytest.approx(stats.pearsonr(*left).statistic, abs=1e-9)
 
 
@@ -219,9 +215,9 @@ def test_the_first_number_is_that_of_the_texts():
     ours = measure(found, rated, split, draws=50, seed=1)
     assert ours["pearson"].shape == ours["spearman"].shape == (51,)
     filled = filled_in(found, rated.quality, split.fold)
-    x, y = (within(values, split.fold).round(12) for values in (filled, rated.quality))
+    x, y = (centred(values, split.fold) for values in (filled, rated.quality))
     there = ~np.isnan(found)
-    left = [within(values[there], split.fold[there]) for values in (found, rated.quality)]
+    left = [centred(values[there], split.fold[there]) for values in (found, rated.quality)]
     expected = {
         "pearson": stats.pearsonr(x, y).statistic,
         "spearman": stats.spearmanr(x, y).statistic,

@@ -13,7 +13,7 @@ from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits, of_user
 from refless.models.folds import in_folds
 from refless.statistics.reliability import rater_agreement
 from tests.evaluation.made_up import rows, write
-from tests.statistics.test_reliability import rated_by
+from tests.statistics.test_humans import rated_by
 
 
 def read(folder: Path, given: list[dict[str, Any]], center: bool = False, **more: Any) -> Rated:

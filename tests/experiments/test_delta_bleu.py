@@ -34,14 +34,13 @@ from refless.experiments.delta_bleu.units import (
     unit_rows,
     write_units,
 )
-from refless.experiments.published import read_published
 from refless.models.delta_bleu import corpus_delta_bleu, of_items, smoothed_scores, tokenize
 from refless.report import figures
 from refless.report.figures_delta_bleu import reference_regimes
 from refless.statistics import interval, spearman_rows
 from refless.statistics.bootstrap import unpacked
 from refless.store import sealed
-from tests.conftest import ROOT
+from tests.conftest import ROOT, published
 
 WORDS = ["the", "a", "cat", "dog", "sat", "slept", "on", "under", "mat", "tree", "and", "it"]
 SYSTEMS = ["alpha", "beta", "gamma", "delta"]
@@ -62,6 +61,9 @@ def small_texts(contexts: int = 12, seed: int = 0, humans: int = 1) -> pd.DataFr
             rows.append((f"t:{c}:{k}", text, quality, system, model, f"c{c}"))
     columns = ["id", "text", "quality", "system", "model", "context_id"]
     return pd.DataFrame(rows, columns=columns).assign(n_ratings=3, context="")
+
+
+PUBLISHED = published("delta_bleu_table2")
 
 
 def as_task(folder: Path, texts: pd.DataFrame, *ratings: pd.DataFrame) -> Task:
@@ -319,18 +321,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def published() -> pd.DataFrame:
-    return read_published(ROOT / "resources/published/delta_bleu_table2.csv")
-
-
 def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):
-    table = delta_bleu_table2([file], published(), ["small", "other"])
+    table = delta_bleu_table2([file], PUBLISHED, ["small", "other"])
     assert not table.duplicated(KEYS).any()
     paper = table.iloc[:2]  # the report counts these as the published cells
-    assert paper[KEYS[:3]].to_numpy().tolist() == [
-        ["twitter", "bleu", HIGH],
-        ["twitter", "delta_bleu", ALL],
-    ]
+    published_cells = [["twitter", "bleu", HIGH], ["twitter", "delta_bleu", ALL]]
+    assert paper[KEYS[:3]].to_numpy().tolist() == published_cells
     assert paper["paper_spearman_low"].tolist() == ["0.265", "0.415"]
     assert set(paper["reason"]) == {"not_public"}
     assert set(table.loc[2:, "paper_spearman_low"]) == {""}
@@ -353,7 +349,7 @@ GOLDEN = {  # rows of DSTC7 as they stood when they were first computed
 
 def test_shipped_numbers_give_the_published_table():
     path = ROOT / "resources/shipped/delta_bleu/dstc7/units.csv"
-    table = delta_bleu_table2([path], published(), ["dstc7"]).set_index(KEYS[1:])
+    table = delta_bleu_table2([path], PUBLISHED, ["dstc7"]).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
     for key, numbers in GOLDEN.items():
         row = table.loc[tuple(key.split())]
@@ -362,7 +358,7 @@ def test_shipped_numbers_give_the_published_table():
 
 def test_the_figure_draws_its_points_and_writes_them(file, tmp_path):
     with plt.rc_context():
-        figure, points = reference_regimes([file], published(), {"small": "Some chat"})
+        figure, points = reference_regimes([file], PUBLISHED, {"small": "Some chat"})
         lines = [[line for line in ax.lines if line.get_marker() in "os^"] for ax in figure.axes]
         assert [len(curves) for curves in lines] == [3, 4, 4]
         # the paper's two intervals

@@ -11,7 +11,6 @@ from scipy import stats
 from refless.data.ratings import RatedTexts
 from refless.data.task import write_task
 from refless.errors import FormatError
-from refless.experiments.published import read_published
 from refless.experiments.rnn_qe.baselines import (
     _MIN_NEIGHBORS,
     _TAUS,
@@ -43,7 +42,7 @@ from refless.statistics import draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
 from refless.store import sealed
 from refless.store.sealed import Sealed
-from tests.conftest import ROOT
+from tests.conftest import SHIPPED, published
 from tests.models.rnn_qe.test_data import SETTINGS, small_texts
 
 RATED = small_texts().rated
@@ -110,22 +109,15 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     root = tmp_path_factory.mktemp("ratings")
     texts = small_texts()
     numbers = np.random.default_rng(0).random((500, len(PAPER_METRICS)))
-    rated = texts.rated.drop(columns=["mr", "words"]).assign(
-        dataset="nem",
-        quality=0.5,
-        n_ratings=3,
-        **dict(zip(PAPER_METRICS.values(), numbers.T, strict=True)),
-    )
-    rated["CIDEr"] *= 10
-    found = {"nem": rated}
-    for dataset, own in texts.references.groupby("dataset", sort=False):
-        own = own.drop(columns=["mr", "words"]).assign(
-            text=own["text_nem"], quality=np.nan, n_ratings=0, system="human"
-        )
-        found[str(dataset)] = own.drop(columns="part") if dataset == "bagel" else own
-    for dataset, table in found.items():
-        write_task(RatedTexts(table.reset_index(drop=True)), root / dataset, {})
-    return [root / dataset for dataset in found]
+    metrics = pd.DataFrame(numbers, columns=[*PAPER_METRICS.values()])
+    metrics["CIDEr"] *= 10
+    tables = {"nem": texts.rated.join(metrics)}
+    tables |= {str(name): table for name, table in texts.references.groupby("dataset", sort=False)}
+    tables["bagel"] = tables["bagel"].drop(columns="part")
+    for name, table in tables.items():
+        tidy = table.drop(columns=["mr", "words"]).reset_index(drop=True)
+        write_task(RatedTexts(tidy), root / name, {})
+    return [root / name for name in tables]
 
 
 @pytest.fixture(scope="module")
@@ -186,13 +178,10 @@ def test_a_run_says_what_it_trains_and_a_later_one_trains_the_rest(fresh):
     assert (fresh.path / files[0]).stat().st_mtime_ns == made
 
 
-PUBLISHED = [ROOT / f"resources/published/rnn_qe_table{number}.csv" for number in range(1, 6)]
 BOOTSTRAP = {"draws": 50, "seed": 1}
-NUMBERS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
-
-
-def published(number: int) -> pd.DataFrame:
-    return read_published(PUBLISHED[number - 1])
+TABLES = {
+    name: f"rnn_qe_table{number}" for number, name in enumerate(["cross_validation", *CROSS], 3)
+}
 
 
 def near(truth: np.ndarray, generator: np.random.Generator, by: list[int]) -> np.ndarray:
@@ -208,7 +197,11 @@ def test_a_row_is_the_mean_of_its_seeds():
     pearson = [stats.pearsonr(seed, truth)[0] for seed in seeds]
     assert found["pearson"] == pytest.approx(np.mean(pearson))
     assert found["pearson_sd"] == pytest.approx(np.std(pearson, ddof=1))
+    spearman = [stats.spearmanr(seed, truth)[0] for seed in seeds]
+    assert found["spearman"] == pytest.approx(np.mean(spearman))
     assert found["mae"] == pytest.approx(np.abs(seeds - truth).mean())
+    rmse = ((seeds - truth) ** 2).mean(axis=1) ** 0.5
+    assert found["rmse"] == pytest.approx(rmse.mean())
     # the interval is that of the mean over seeds
     drawn = [
         np.mean([stats.pearsonr(np.repeat(s, w), np.repeat(truth, w))[0] for s in seeds])
@@ -257,7 +250,7 @@ def tabulate(tmp_path: Path) -> Tabulate:
         for name, file in predictions.items():
             sealed.write(*paths[name], file.content, file.metadata)
         reasons = [{"of": {"name": name}, "code": code} for name, code in untrained.items()]
-        printed = published(NUMBERS[experiment])
+        printed = published(TABLES[experiment])
         return results([tmp_path / "outputs.csv"], printed, experiment, paths, reasons, BOOTSTRAP)
 
     return table
@@ -275,10 +268,8 @@ def test_table_3_has_the_papers_rows_and_says_what_is_missing(outputs, tabulate)
     setups = ["1", new, "1", new, "2", "3", "4", "4", "5", "6"]
     assert table["setup"].tolist()[5:] == [*setups, "lookup", "ridge", "bleu_neighbors"]
     assert rows.loc[("2", "short"), ["reason", "provenance"]].tolist() == ["not_trained", ""]
-    assert rows.loc[("1", "paper"), ["provenance", "paper_pearson"]].tolist() == [
-        "shipped",
-        "0.273",
-    ]
+    cells = rows.loc[("1", "paper"), ["provenance", "paper_pearson"]]
+    assert cells.tolist() == ["shipped", "0.273"]
     assert rows.loc[("lookup", ""), "paper_pearson"] == ""
     tested = rows["p_setup1"].dropna().index.tolist()
     expected = [("4", "paper"), ("lookup", ""), ("ridge", ""), ("bleu_neighbors", "")]
@@ -342,14 +333,17 @@ def test_tables_4_and_5_compare_with_configuration_1(experiment, outputs, tabula
     assert set(table["n"]) == {len(ids)}
 
 
-@pytest.mark.parametrize("experiment", NUMBERS)
+@pytest.mark.parametrize("experiment", TABLES)
 def test_without_numbers_each_published_row_says_why(experiment):
-    table = results([], published(NUMBERS[experiment]), experiment, {}, [], BOOTSTRAP)
+    table = results([], published(TABLES[experiment]), experiment, {}, [], BOOTSTRAP)
     joined = with_reasons(table, [{"of": {}, "code": "raw_file_missing"}])
-    assert len(joined) == len(published(NUMBERS[experiment]))
+    assert len(joined) == len(published(TABLES[experiment]))
     assert set(joined["reason"]) == {"raw_file_missing"}
     assert (joined["paper_mae"] != "").all()
-    for empty in (outputs_by_system([], published(1)), training_instances([], published(2))):
+    for empty in (
+        outputs_by_system([], published("rnn_qe_table1")),
+        training_instances([], published("rnn_qe_table2")),
+    ):
         assert set(empty["provenance"]) == {""}
         assert empty.iloc[:, 1].isna().all()
 
@@ -367,10 +361,10 @@ def test_a_curve_counts_the_folds_of_a_subset_together():
     assert found["pearson"].tolist() == pytest.approx([1, -1])
 
 
-SHIPPED = ROOT / "resources/shipped/rnn_qe"
-OUTPUTS = SHIPPED / "outputs.csv"
+OUTPUTS = SHIPPED / "rnn_qe/outputs.csv"
 PREDICTIONS = {
-    folder.name: sorted(folder.glob("*.csv.gz")) for folder in (SHIPPED / "predictions").iterdir()
+    folder.name: sorted(folder.glob("*.csv.gz"))
+    for folder in (SHIPPED / "rnn_qe/predictions").iterdir()
 }
 GOLDEN = [
     ("bleu", "", 0.074234, 2.264228),
@@ -387,15 +381,15 @@ GOLDEN = [
 def shipped() -> dict[str, pd.DataFrame]:
     """Tables 3 to 5."""
     return {
-        experiment: results([OUTPUTS], published(number), experiment, PREDICTIONS, [], BOOTSTRAP)
-        for experiment, number in NUMBERS.items()
+        experiment: results([OUTPUTS], published(name), experiment, PREDICTIONS, [], BOOTSTRAP)
+        for experiment, name in TABLES.items()
     }
 
 
 def test_shipped_numbers_give_the_tables(shipped):
-    totals = outputs_by_system([OUTPUTS], published(1))["total"]
+    totals = outputs_by_system([OUTPUTS], published("rnn_qe_table1"))["total"]
     assert totals.tolist() == [1181, 1077, 202, 2460]
-    sizes = training_instances([OUTPUTS], published(2))["training_instances"]
+    sizes = training_instances([OUTPUTS], published("rnn_qe_table2"))["training_instances"]
     assert sizes.tolist() == [1476, 3936, 12417, 44102, 56781, 79941]
     third = shipped["cross_validation"].set_index(["setup", "schedule"])
     for setup, schedule, pearson, mae in GOLDEN:
@@ -411,7 +405,7 @@ def test_shipped_numbers_give_the_tables(shipped):
 def test_the_figure_has_what_is_shipped(shipped):
     smaller = {k: v for k, v in PREDICTIONS.items() if k.startswith(("curve", "setup1"))}
     figure, points = correlations_over_size(
-        [OUTPUTS], [SHIPPED / "curve.csv"], published(3), smaller
+        [OUTPUTS], [SHIPPED / "rnn_qe/curve.csv"], published("rnn_qe_table3"), smaller
     )
     assert len(figure.axes) == 2
     table = shipped["cross_validation"]

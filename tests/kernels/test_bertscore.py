@@ -254,8 +254,6 @@ def test_models_come_by_name_or_from_the_hub(tiny, monkeypatch):
         return str(tiny)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    monkeypatch.setenv("REFLESS_MODELS", str(tiny.parent))
-    assert encoder.find_encoder("bertscore.tiny") == tiny
     monkeypatch.setenv("HOME", str(tiny.parents[1]))
     monkeypatch.setenv("REFLESS_MODELS", f"~/{tiny.parent.name}")
     assert encoder.find_encoder("bertscore.tiny") == tiny

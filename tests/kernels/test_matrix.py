@@ -1,8 +1,5 @@
 """What holds for every kernel: blocks, threads, order; and what is made of its values."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -194,9 +191,3 @@ def test_a_signature_has_sums_of_files_and_not_their_places(tmp_path):
     assert one == signature("meteor.nltk39", wordnet=there)
     write(there.parent, adverbs="sooner soon\n")
     assert one != signature("meteor.nltk39", wordnet=there)
-
-
-def test_names_import_nothing_heavy():
-    code = "import sys, refless.kernels as k; [k.entry(name) for name in k.names()];"
-    code += "print({'numba', 'nltk', 'torch'} & set(sys.modules))"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

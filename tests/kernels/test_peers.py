@@ -128,6 +128,8 @@ def test_by_hand(name, x, s, expected, synonyms):
 
 
 def test_numbers_of_nltk35():
+    """``single_meteor_score(s, x)`` of nltk 3.5, each row of one x, with the synonyms that WordNet
+    3.0 has among the words of the fixture's sentences and their stems."""
     told = FIXTURE["sentences"]
     expected = np.array(FIXTURE["scores"])
     assert (expected > 0).sum() > 200

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from refless.errors import FormatError, ReflessError, SettingError
 from refless.kernels import kernel
@@ -123,16 +121,11 @@ def test_its_score_counts_the_mean_where_nothing_is_predicted():
     assert model.score(TEXTS[60:], truth) == pytest.approx(wanted)
 
 
-def test_it_is_searched_over_inside_a_pipeline():
+def test_it_is_cloned_with_its_settings():
     with pytest.raises(NotFittedError):
         NeighborsRegressor().predict(["a"])
-    lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
-    taus = [0.05, 0.3, 0.9]
-    pipeline = make_pipeline(lower, NeighborsRegressor(min_neighbors=2))
-    search = GridSearchCV(pipeline, {"neighborsregressor__tau": taus}, cv=3, error_score="raise")
-    scores = search.fit(TEXTS, QUALITY).cv_results_["mean_test_score"]
-    assert search.best_params_ == {"neighborsregressor__tau": taus[np.argmax(scores)]}
-    assert np.isfinite(scores).all()
+    settings = {"kernel": "rouge_l.stem", "tau": "auto", "min_neighbors": 2}
+    assert settings.items() <= clone(NeighborsRegressor(**settings)).get_params().items()
 
 
 def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone():

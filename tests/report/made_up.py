@@ -75,16 +75,10 @@ def wide() -> pd.DataFrame:
 def make_results(folder: Path) -> Path:
     """Tables, figures and texts in a folder, and the report; returns its path."""
     verdicts = ["equal"] * 5 + ["inside"] * 2 + ["outside"]
-    contents = {
-        "first_table1": table1(),
-        "first_wide": wide(),
-        "reproducibility_cells": pd.DataFrame({"agreement": verdicts}).assign(
-            measure="mse", provenance="computed"
-        ),
-        "claims": pd.DataFrame(
-            {"claim": ["what rises, it is claimed"], "provenance": ["computed"]}
-        ),
-    }
+    cells = pd.DataFrame({"agreement": verdicts}).assign(measure="mse", provenance="computed")
+    claims = pd.DataFrame({"claim": ["what rises, it is claimed"], "provenance": ["computed"]})
+    contents = {"first_table1": table1(), "first_wide": wide()}
+    contents |= {"reproducibility_cells": cells, "claims": claims}
     entries = {entry.name: entry for entry in ENTRIES}
     with mock.patch.object(tables, "catalogue", return_value=entries):
         for name, table in contents.items():

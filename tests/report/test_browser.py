@@ -159,11 +159,8 @@ def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told["plugins"] = [one for one in told["plugins"] if "mkdocstrings" not in one]
     told["strict"] = False  # other pages name that one
     (folder / "mkdocs.yml").write_text(yaml.safe_dump(told), encoding="utf-8")
-    subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder / "site"],
-        cwd=folder,
-        check=True,
-    )
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder / "site"]
+    subprocess.run(build, cwd=folder, check=True)
     return folder / "site"
 
 

@@ -92,12 +92,8 @@ def figure_of_curve(
 over_thresholds = partial(figure_over_thresholds, kernel="bleu.char", column="spearman")
 
 
-def threshold_figure(curve: pd.DataFrame) -> Figure:
-    return figure_of_curve(over_thresholds, curve)
-
-
-def data_size_figure(curve: pd.DataFrame) -> Figure:
-    return figure_of_curve(figure_over_sizes, curve)
+threshold_figure = partial(figure_of_curve, over_thresholds)
+data_size_figure = partial(figure_of_curve, figure_over_sizes)
 
 
 def named(ax: Axes) -> dict[str, Line2D]:
@@ -193,11 +189,8 @@ def test_a_forest_has_a_panel_a_split_and_trivial_methods_below():
     assert [ax.get_title() for ax in figure.axes] == ["new texts", "new systems"] * 2
     assert [ax.get_ylabel() for ax in figure.axes[::2]] == [NAMES[task] for task in TASKS[2:]]
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert labels == [
-        "number of characters",
-        "ridge regression",
-        "BLEU Neighbors, BLEU of characters",
-    ]
+    neighbors = "BLEU Neighbors, BLEU of characters"
+    assert labels == ["number of characters", "ridge regression", neighbors]
     for ax, more in zip(figure.axes, (0, 0.5, 0, 0.5), strict=True):
         dots = np.concatenate([line.get_xydata() for line in ax.lines[:2]])
         expected = [(more, 0), (more + 0.1, 2), (more + 0.2, 1)]
@@ -212,11 +205,8 @@ def test_schedules_of_a_setup_are_beside_each_other_and_the_paper_is_hollow():
     tables = {"rnn_qe_table3": table, "rnn_qe_table4": crossed}
     figure, drawn = correlations_of_setups(tables)
     assert len(drawn) == 9
-    assert [ax.get_title() for ax in figure.axes if ax.axison] == [
-        "all outputs",
-        "configuration 1",
-        "configuration 2",
-    ]
+    titles = [ax.get_title() for ax in figure.axes if ax.axison]
+    assert titles == ["all outputs", "configuration 1", "configuration 2"]
     heights = [line.get_ydata()[0] for line in figure.axes[0].lines[:3]]
     assert heights == pytest.approx([1.15, 0.85, 0])
     assert np.isfinite(figure.axes[0].lines[3].get_xdata().astype(float)).sum() == 1

@@ -163,22 +163,11 @@ def _start_database() -> None:
     common = ["--no-defaults", "--user=mysql", f"--datadir={home}/data"]
     with open(home / "mariadbd.log", "w") as log:
         _call("mariadb-install-db", *common, "--skip-test-db", stderr=log)
-        subprocess.Popen(
-            [
-                "mariadbd",
-                *common,
-                "--bind-address=127.0.0.1",
-                f"--init-file={first}",
-                f"--socket={home}/socket",
-                f"--pid-file={home}/mariadbd.pid",
-                "--innodb-buffer-pool-size=64M",
-                "--innodb-lock-wait-timeout=900",
-            ],
-            env={**os.environ, "PATH": PATH},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-        )
+        options = ["--bind-address=127.0.0.1", f"--init-file={first}", f"--socket={home}/socket"]
+        options += [f"--pid-file={home}/mariadbd.pid", "--innodb-buffer-pool-size=64M"]
+        options += ["--innodb-lock-wait-timeout=900"]
+        told: dict[str, Any] = {"env": {**os.environ, "PATH": PATH}, "stdin": subprocess.DEVNULL}
+        subprocess.Popen(["mariadbd", *common, *options], **told, stdout=log, stderr=log)
     wait_for((home / "mariadbd.pid").exists)
 
 

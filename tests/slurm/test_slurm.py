@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project, small_project
-from tests.drills.test_drills import SABOTEUR
+from tests.drills.test_drills import KERNEL, SABOTEUR, TASK
 from tests.slurm.cluster import INSIDE, bring_back, lose_node, wait_for
 
 pytestmark = [
@@ -24,8 +24,6 @@ pytestmark = [
 # A node has two cores in Slurm's books; a short wait suits jobs of a few seconds.
 ON_SLURM = ["--workflow-profile", "profiles/slurm", "--cores", "4", "--max-threads", "2"]
 ON_SLURM += ["--slurm-init-seconds-before-status-checks", "1"]
-TASK = "huse_summarization"
-KERNEL = f"results/kernels/{TASK}/bleu.char/1of1.npy"
 CURVE = f"results/curves/{TASK}/data_size.csv"
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.statistics import SCALE, scale_statistics, weighted_pearson
+from refless.models.rnn_qe.statistics import weighted_pearson
 from refless.statistics import (
     Estimate,
     draw_blocks,
@@ -228,22 +228,6 @@ def test_centred_values_tie_where_they_are_equal():
     found = centred(np.array([0.1 + 0.2, 0.3, 0.4, 1.3, 1.3, 1.4]), np.array([0] * 3 + [1] * 3))
     assert len(set(found)) == 2
     assert not centred(np.array([0.3, 0.1 + 0.2, 0.7]), np.array([0, 0, 1])).any()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_statistics_on_a_scale_are_those_of_the_pairs(seed):
-    generator = np.random.default_rng(seed)
-    n = int(generator.integers(5, 200))
-    truth = generator.choice(SCALE, n)
-    prediction = np.clip(truth + generator.choice([-1, -0.5, 0, 0.5, 2], n), 1, 6)
-    weights = draw_weights(n, 4, seed)
-    found = scale_statistics(prediction, truth, weights)
-    for draw, weight in enumerate(weights):
-        x, y = np.repeat(prediction, weight), np.repeat(truth, weight)
-        assert found["pearson"][draw] == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-12)
-        assert found["spearman"][draw] == pytest.approx(stats.spearmanr(x, y)[0], abs=1e-12)
-        assert found["mae"][draw] == pytest.approx(np.abs(x - y).mean())
-        assert found["rmse"][draw] == pytest.approx(np.sqrt(((x - y) ** 2).mean()))
 
 
 @pytest.mark.parametrize("r", [0.3, 0.9])

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,8 @@ from refless.compute.compiled import compiled
 from refless.errors import FormatError, OutputError, StaleError
 from refless.store import sealed
 from refless.store.files import require_writable, whole_file, write_together
+
+FULL, READ_ONLY = (OSError(code, os.strerror(code)) for code in (errno.ENOSPC, errno.EROFS))
 
 
 def names(directory: Path) -> list[str]:
@@ -54,15 +57,12 @@ def test_the_new_file_takes_the_old_ones_place(tmp_path):
 def test_a_place_that_cannot_be_written_is_named(tmp_path, monkeypatch, obstacle):
     path = tmp_path / "results" / "table.csv"
 
-    def fail(number: int) -> None:
-        raise OSError(number, os.strerror(number))
-
     if obstacle == "file":
         (tmp_path / "results").write_text("not a directory")
     elif obstacle == "read-only":  # permissions do not stop root
-        monkeypatch.setattr("refless.store.files.os.replace", lambda *_: fail(errno.EROFS))
+        monkeypatch.setattr("refless.store.files.os.replace", Mock(side_effect=READ_ONLY))
     elif obstacle == "full":
-        monkeypatch.setattr(Path, "write_text", lambda *_, **__: fail(errno.ENOSPC))
+        monkeypatch.setattr(Path, "write_text", Mock(side_effect=FULL))
 
     with pytest.raises(OutputError) as caught:
         write(path, None if obstacle == "nothing written" else "new")
@@ -132,7 +132,7 @@ def test_files_that_belong_together_are_put_in_place_together(tmp_path, monkeypa
 
     def full(path: Path, content: bytes) -> int:
         if path.name.startswith(f".{paths[obstacle].stem}."):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise FULL
         return write_bytes(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)

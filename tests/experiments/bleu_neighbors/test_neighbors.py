@@ -27,10 +27,10 @@ from refless.experiments.bleu_neighbors.neighbors import (
     write_neighbors,
 )
 from refless.experiments.bleu_neighbors.table1 import annotator_rows
-from refless.experiments.published import read_published, read_rows
+from refless.experiments.published import read_rows
 from refless.kernels import kernel
 from refless.store import sealed
-from tests.conftest import ROOT
+from tests.conftest import published
 from tests.experiments.bleu_neighbors.written import annotated_task
 
 KERNEL, TAU, LIMITS = "bleu.char", 0.3, (3, 0.3)
@@ -175,6 +175,6 @@ def test_average_annotators_are_those_of_table_1(dataset, folder):
 
 def test_published_points_are_those_of_bleu():
     styles = {"mine": {"published": ""}, "news": {"published": "summarization"}}
-    printed = read_published(ROOT / "resources/published/bleu_neighbors_table1.csv")
+    printed = published("bleu_neighbors_table1")
     assert published_points(printed, styles)["spearman"]["news"] == 0.325
     assert "mine" not in published_points(printed, styles)["coverage"]

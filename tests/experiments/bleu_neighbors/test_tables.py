@@ -18,14 +18,12 @@ from refless.experiments.bleu_neighbors.table1 import SECTION53_KEYS, cells, sec
 from refless.experiments.bleu_neighbors.table1 import TABLE1_KEYS as KEYS
 from refless.experiments.bleu_neighbors.table2 import TABLE2_KEYS as PAIR_KEYS
 from refless.experiments.bleu_neighbors.table2 import table2, write_cross_estimates
-from refless.experiments.published import read_published
 from refless.kernels import kernel
 from refless.store import sealed
-from tests.conftest import ROOT
+from tests.conftest import SHIPPED, published
 from tests.experiments.bleu_neighbors.written import annotated_task, written_neighbors, written_task
 from tests.workflow.small_data import sentences, write_essays
 
-SHIPPED = ROOT / "resources/shipped"
 NEIGHBORS = SHIPPED / "neighbors/huse_summarization"
 MODELS = {
     "bleu": ["bleu.char", "bleu.word"],
@@ -52,13 +50,9 @@ SUMMARIZATION: dict[str, list[Path]] = {
 NO_FILES: dict[str, list[Path]] = {"ratings": [], "predictions": []}
 
 
-def published(name: str) -> pd.DataFrame:
-    return read_published(ROOT / f"resources/published/bleu_neighbors_{name}.csv")
-
-
 @pytest.fixture(scope="module")
 def first_table() -> pd.DataFrame:
-    return table1(**SUMMARIZATION, published=published("table1"), **SETTINGS)
+    return table1(**SUMMARIZATION, published=published("bleu_neighbors_table1"), **SETTINGS)
 
 
 def independent() -> dict[str, list[float]]:
@@ -84,7 +78,7 @@ def independent() -> dict[str, list[float]]:
 
 def test_the_published_cells_are_found_by_pandas_and_scipy(first_table):
     """All 18 that can be had, each to its last digit; and the table has the same numbers."""
-    printed = published("table1")
+    printed = published("bleu_neighbors_table1")
     printed = printed[printed["dataset"] == "summarization"].set_index("model")
     own = first_table[first_table["dataset"] == "huse_summarization"]
     own = own[own["ground_truth"] == "all"]
@@ -125,11 +119,9 @@ def test_rows_of_the_paper_come_first_and_no_key_twice(first_table):
     absent = rows[rows["dataset"] == "huse_dialogue"]
     assert absent["mse"].isna().all()
     assert absent.set_index("model").loc["bleu", "paper_spearman"] == "0.470"
-    # the best annotator is a row of the paper's data sets alone
-    assert "human_best" not in set(rows.loc[rows["dataset"] == "mine", "model"])
     # a model that is not configured keeps its published row
     settings = {**SETTINGS, "models": {"bleu": ["bleu.char"]}}
-    rows = table1(**NO_FILES, published=published("table1"), **settings)
+    rows = table1(**NO_FILES, published=published("bleu_neighbors_table1"), **settings)
     own = rows[(rows["dataset"] == "huse_summarization") & (rows["model"] == "meteor")]
     assert own[["reason", "paper_spearman"]].to_numpy().tolist() == [["not_configured", "0.240"]]
 
@@ -145,7 +137,7 @@ def test_against_the_others_nobody_meets_the_own_label(tmp_path):
     dataset = written_task(tmp_path / "mine", kept, quality, ratings=ratings)
     paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
     files = {"ratings": [tmp_path / "mine/texts.csv"], "predictions": paths}
-    rows = table1(**files, published=published("table1"), **SETTINGS)
+    rows = table1(**files, published=published("bleu_neighbors_table1"), **SETTINGS)
     data = read_predicted(*files.values(), **THRESHOLDS)["mine"]
     own = rows[(rows["dataset"] == "mine") & (rows["ground_truth"] == "others")].set_index("model")
     assert list(own.index) == ["human_average", "bleu"]
@@ -163,11 +155,12 @@ def test_a_data_set_without_annotators_says_so(tmp_path):
     dataset = written_task(tmp_path / "mine", texts, quality, ratings=nobody)
     paths = written_neighbors(tmp_path, dataset, {"bleu.char": 0.08})
     files = {"ratings": [tmp_path / "mine/texts.csv"], "predictions": paths}
-    rows = table1(**files, published=published("table1"), **SETTINGS)
+    rows = table1(**files, published=published("bleu_neighbors_table1"), **SETTINGS)
     own = rows[rows["dataset"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"
     assert list(own.index).count("bleu") == 1
-    section = section53(**files, published=published("section53"), **SETTINGS)
+    assert "human_best" not in own.index  # of the paper's data sets alone
+    section = section53(**files, published=published("bleu_neighbors_section53"), **SETTINGS)
     assert set(section.loc[section["dataset"] == "mine", "reason"]) == {"no_annotators"}
 
 
@@ -175,14 +168,14 @@ def test_what_the_paper_prints_of_a_data_set_that_is_left_out_stays():
     """Under a name that no data set can have: there are as many cells under any settings."""
     settings = {**SETTINGS, "styles": {"dialogue": {"published": ""}}}
     for of, name in ((table1, "table1"), (section53, "section53")):
-        rows = of(**NO_FILES, published=published(name), **settings)
+        rows = of(**NO_FILES, published=published(f"bleu_neighbors_{name}"), **settings)
         printed = rows[rows["reason"] == "not_configured"]
-        assert len(printed) == len(published(name))
+        assert len(printed) == len(published(f"bleu_neighbors_{name}"))
         assert "dialogue" not in set(printed["dataset"])
 
 
 def test_section_53_is_what_pandas_says():
-    rows = section53(**SUMMARIZATION, published=published("section53"), **SETTINGS)
+    rows = section53(**SUMMARIZATION, published=published("bleu_neighbors_section53"), **SETTINGS)
     summarization = read_predicted(*SUMMARIZATION.values(), **THRESHOLDS)["huse_summarization"]
     assert not rows.duplicated(SECTION53_KEYS).any()
     own = rows[rows["dataset"] == "huse_summarization"].set_index("kernel")
@@ -249,7 +242,14 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
     ratings = [tmp_path / f"{name}/texts.csv" for name in ("one", "two")]
     bootstrap = {"draws": 30, "seed": 1}
     rows = table2(
-        ratings, within, paths, published("table2"), PAIR_STYLES, list(TAUS), FEW, bootstrap
+        ratings,
+        within,
+        paths,
+        published("bleu_neighbors_table2"),
+        PAIR_STYLES,
+        list(TAUS),
+        FEW,
+        bootstrap,
     )
     assert not rows.duplicated(PAIR_KEYS).any()
     keyed = rows.set_index(PAIR_KEYS)
@@ -275,7 +275,7 @@ def test_estimates_across_tasks_are_what_a_slow_loop_says(tmp_path):
     assert set(rows["source_dataset"][:2]) <= {"one", "gone"}  # rows of the paper
 
 
-PRINTED = published("table3")
+PRINTED = published("bleu_neighbors_table3")
 ESTIMATES = SHIPPED / "essays/estimates.csv"
 
 

@@ -118,12 +118,12 @@ def test_what_a_run_trains_and_how_long():
 SETTINGS = data.DataSettings(1, "sfhot", "LOLS")
 
 
-def small_texts(n: int = 500, seed: int = 3) -> data.TrainingTexts:
-    """Rated outputs and references of a few MRs; some rows repeat the MR and the text."""
-    generator = np.random.default_rng(seed)
+def small_texts() -> data.TrainingTexts:
+    """500 rated outputs, and references of a few MRs; some rows repeat the MR and the text."""
+    generator = np.random.default_rng(3)
     rows = []
-    for i in range(n):
-        domain = ["bagel", "sfrest", "sfhot"][i % 3 if i < n // 2 else 2]
+    for i in range(500):
+        domain = ["bagel", "sfrest", "sfhot"][i % 3 if i < 250 else 2]
         place = generator.integers(8)
         # whether children are welcome is no name, and stays in the MR
         kids = ",kids='yes'" if place == 0 else ""
@@ -140,9 +140,10 @@ def small_texts(n: int = 500, seed: int = 3) -> data.TrainingTexts:
         part = "" if domain == "bagel" else ["train", "test"][j % 2]
         references.append((f"{domain}:{j:04d}", domain, meaning, text, mr.key(meaning), part))
     names = ["id", "domain", "system", "context", "text", "mr_key", "median_quality"]
-    rated = pd.DataFrame(rows, columns=names)
+    rated = pd.DataFrame(rows, columns=names).assign(dataset="nem", quality=0.5, n_ratings=3)
     names = ["id", "dataset", "context", "text_nem", "mr_key", "part"]
     human = pd.DataFrame(references, columns=names)
+    human = human.assign(text=human["text_nem"], quality=np.nan, n_ratings=0, system="human")
     return data.TrainingTexts(
         *(
             table.assign(**data.tokenised(table["context"].tolist(), table[column].tolist()))

@@ -16,6 +16,7 @@ from refless.evaluation.read import Rated
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
 from refless.models.rnn_qe.scale import clip_to_scale, half_points
+from refless.statistics.correlation import centred
 from tests.models.rnn_qe.test_data import small
 
 pytest.importorskip("torch", reason="make torch")
@@ -131,10 +132,7 @@ def model() -> QEModel:
 def test_what_a_fold_holds_is_not_learned_from():
     (texts, mrs, quality), fold = rated(60), np.arange(60) % 4
     made, estimate = cross_fit(texts, mrs, quality, fold, seed=0, errors=True, scale=(1, 5))
-    own = [
-        values - values.groupby(fold).transform("mean")
-        for values in map(pd.Series, (estimate.clip(0, 1), quality))
-    ]
+    own = [centred(values, fold) for values in (estimate.clip(0, 1), quality)]
     assert made.cross_validation["pearson"] == pytest.approx(np.corrcoef(*own)[0, 1])
     assert made.cross_validation["mse"] == pytest.approx(
         16 * np.mean((estimate.clip(0, 1) - quality) ** 2)
@@ -171,11 +169,8 @@ def test_a_model_is_the_same_from_its_file(model, tmp_path):
     assert found["prediction"].to_numpy() == pytest.approx(before, abs=0.05)  # in half precision
     assert found["prediction"].std() > 0
     assert found["prediction"].between(0, 100).all()
-    assert (loaded.scale, loaded.training_texts, loaded.meanings) == (
-        model.scale,
-        model.training_texts,
-        "slots",
-    )
+    assert (loaded.scale, loaded.meanings) == (model.scale, "slots")
+    assert loaded.training_texts == model.training_texts
     assert len(loaded.rate([], [])) == 0
     assert loaded.metadata["trained"] == model.metadata["trained"]
 
