@@ -15,7 +15,7 @@ Array = np.ndarray
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 TEXT_PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e6)
-"""Of `RidgeBeside` them; with the last one the text counts for nothing."""
+"""Of a text beside these (`RidgeBeside`); with the last one it counts for nothing."""
 BINS = 10
 """Of length, with as many training examples in each."""
 

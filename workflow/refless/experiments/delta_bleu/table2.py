@@ -23,7 +23,7 @@ SHOWN = [
     SPEARMAN.draws,
 ]
 POINTS = ["dataset", "panel", "metric", "references", "unit", "order", "spearman"]
-_READ = [*KEYS, *POINTS, *ENDS]
+_COLUMNS = [*KEYS, *POINTS, *ENDS]
 LEAST_WEIGHT = {"all": "w>=-1"}
 """What all references are on the axis of thresholds: no weight is lower."""
 
@@ -36,7 +36,7 @@ def delta_bleu_table2(
     paper = published.rename(columns={end: Measure(end).published for end in ENDS})
     # its tweets are known by identifiers alone
     parts = [paper.assign(dataset="twitter", reason="not_public")]
-    numbers = read_rows(units, _READ)
+    numbers = read_rows(units, _COLUMNS)
     rows = numbers[numbers["panel"] == "table"]
     for dataset in tasks:
         part = rows[rows["dataset"] == dataset]
@@ -47,7 +47,7 @@ def delta_bleu_table2(
 def figure2(paths: Iterable[str | Path]) -> pd.DataFrame:
     """The points of figure 2, panel by panel, from the files of table 2: `POINTS`, and the
     intervals (`ENDS`) of those that table 2 has as well."""
-    units = read_rows(paths, _READ)
+    units = read_rows(paths, _COLUMNS)
     keys = ["dataset", "metric", "references", "unit", "order"]
     plain = (
         (units["contexts"] == "all") & (units["tokens"] == "words") & (units["rule"] == "smooth")
