@@ -14,10 +14,8 @@ rule score_delta_bleu:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=lambda wildcards: {
-            **SETTINGS.delta_bleu.model_dump(),
-            **SETTINGS.data[wildcards.dataset].experiments.delta_bleu.model_dump(),
-        },
+        settings=SETTINGS.delta_bleu.model_dump(),
+        own=lambda wildcards: SETTINGS.data[wildcards.dataset].experiments.delta_bleu.model_dump(),
         code=code("score_delta_bleu.py"),
     script:
         "../scripts/score_delta_bleu.py"

@@ -9,4 +9,5 @@ with job(snakemake):
     from refless.experiments.delta_bleu.units import write_units
 
     dataset = read_task(Path(snakemake.input[0]).parent, ["context_id"], whole=True)
-    write_units(snakemake.output[0], dataset, snakemake.params.settings)
+    settings = {**snakemake.params.settings, **snakemake.params.own}
+    write_units(snakemake.output[0], dataset, settings)
