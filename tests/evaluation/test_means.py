@@ -184,15 +184,14 @@ def test_the_command_writes_what_the_function_returns(tmp_path, monkeypatch, cap
     write(Path("rated.jsonl"), rated.to_dict("records"))
     write(Path("all.jsonl"), outputs.to_dict("records"))
     words = "estimate --ratings rated.jsonl --outputs all.jsonl --scale 1 5"
-    command = words.split()
-    assert main([*command, "--out", "means.csv"]) == 0
+    assert main([*words.split(), "--out", "means.csv"]) == 0
     answer = refless.estimate(rated, outputs, scale=[1, 5])
     pd.testing.assert_frame_equal(pd.read_csv("means.csv"), answer.table)
     pd.testing.assert_frame_equal(pd.read_csv("means.pairs.csv"), answer.pairs)
     assert answer.answer in capsys.readouterr().err
-    assert main([*command, "--json"]) == 0
+    assert main([*words.split(), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answer"] == answer.answer.splitlines()
-    assert main([*command, "--out", "all.jsonl"]) == 1
+    assert main([*words.split(), "--out", "all.jsonl"]) == 1
 
 
 def holes(rated: pd.DataFrame, outputs: pd.DataFrame, method: str) -> tuple[Any, ...]:

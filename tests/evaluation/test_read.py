@@ -52,6 +52,7 @@ def test_a_score_counts_on_any_scale(tmp_path):
     for unit in (1.0, 2.0**-700, 2.0**300):
         values = [one and one * unit for one in score]
         found.append(read(tmp_path, texts(score_x=values)).scores["score_x"])
+    assert all(np.nanmin(np.square(score)) > 0 for score in found)
     found = [score / np.nanmax(score) for score in found]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])

@@ -125,6 +125,7 @@ def test_a_weight_at_the_threshold_reaches_it_whatever_its_last_bit_is(quality, 
 CELLS = [
     *table_cells(),
     Cell("delta_bleu", "w>=0.2", tokens="blanks", rule="signed"),
+    Cell("bleu", SINGLE, GOOD),
     Cell("bleu", order=1),
     Cell("sbleu", order=1),
 ]

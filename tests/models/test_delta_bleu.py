@@ -96,9 +96,9 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order, rules):
     # where nothing matches at all, sacrebleu gives up before smoothing
     if any(theirs.counts):
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
-    if all(theirs.counts) and rules[0] == "smooth":
+    if any(theirs.counts) and rules[0] == "smooth":
         found = described(of_items(hypotheses, references, weights, max_order).sum(axis=0))
-        assert found["precisions"] == pytest.approx(theirs.precisions)
+        assert not all(theirs.counts) or found["precisions"] == pytest.approx(theirs.precisions)
         facts = [found[name] for name in ("score", "bp", "hyp_len", "ref_len")]
         assert facts == pytest.approx([theirs.score, theirs.bp, theirs.sys_len, theirs.ref_len])
 
