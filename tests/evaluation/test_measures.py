@@ -26,7 +26,7 @@ from refless.evaluation.replacement import replacement_table
 from refless.evaluation.report import about, command, verdict, warnings
 from refless.evaluation.report import answer as answer_lines
 from refless.kernels import kernel, unread
-from refless.statistics.bootstrap import FEWEST_TEXTS, Estimate, interval
+from refless.statistics.bootstrap import FEWEST_TEXTS, IntervalEstimate, interval
 from refless.statistics.correlation import centred
 from refless.statistics.reliability import Raters
 from tests.evaluation import made_up
@@ -416,7 +416,7 @@ def test_warnings(rated, found):
 def test_a_guessed_scale_and_raters_are_said(rated):
     """With what lies at its ends, and with the ceiling of r."""
     quality = np.append(np.linspace(0, 1, 119) ** 2 * 0.015, 1)
-    raters = Raters(112, 3.0, 200, Estimate(0.4, 0.3, 0.5), Estimate(0.64), 0.25)
+    raters = Raters(112, 3.0, 200, IntervalEstimate(0.4, 0.3, 0.5), IntervalEstimate(0.64), 0.25)
     own = replace(rated, scale=(14.3, 5656), guessed=True, quality=quality, raters=raters)
     scale, people = about(own)
     assert "14.3 to 5,656 (99% of ratings lie below 9" in scale

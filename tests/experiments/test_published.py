@@ -16,7 +16,7 @@ from refless.experiments.published import (
 from refless.experiments.reproducibility.cells import by_measure, published_cells, variation
 from refless.experiments.reproducibility.claims import claim_holds, claims_table, read_claims
 from refless.report.catalogue import catalogue
-from refless.statistics import Estimate
+from refless.statistics import IntervalEstimate
 from refless.statistics.measure import Measure
 from tests.conftest import ROOT
 
@@ -159,7 +159,7 @@ ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}
 
 @pytest.fixture
 def table() -> pd.DataFrame:
-    estimates = {name: Estimate.of(own[0] - DRAWS[0], own) for name, own in ROWS.items()}
+    estimates = {name: IntervalEstimate.of(own[0] - DRAWS[0], own) for name, own in ROWS.items()}
     rows = [{"model": name, **Measure("rho").cells(one)} for name, one in estimates.items()]
     table = pd.DataFrame(rows).assign(
         dataset="ours", provenance=["computed", "shipped", "computed"], reason=""
@@ -185,7 +185,7 @@ def decided(table: pd.DataFrame, **claim: object) -> pd.Series:
     ],
 )
 def test_the_interval_decides(low, high, side, bound, holds):
-    assert claim_holds(Estimate(0.15, low, high), side, bound) == holds
+    assert claim_holds(IntervalEstimate(0.15, low, high), side, bound) == holds
 
 
 def test_two_rows_are_compared_on_the_draws_that_both_have(table):
@@ -206,7 +206,7 @@ def test_two_rows_are_compared_on_the_draws_that_both_have(table):
 def test_of_several_rivals_the_nearest_or_the_best_of_each_draw_decides(table):
     """The nearest is not always the one with the greatest value: a wide interval is near, too."""
     wide = 0.9 * DRAWS + np.random.default_rng(2).normal(0, 1, 400)
-    cells = Measure("rho").cells(Estimate.of(-0.1, wide - 0.1))
+    cells = Measure("rho").cells(IntervalEstimate.of(-0.1, wide - 0.1))
     rival = {"dataset": "ours", "model": "wide", "provenance": "computed", "reason": "", **cells}
     table = pd.concat([table, pd.DataFrame([rival])], ignore_index=True).assign(coverage=1.0)
     row, several = {"dataset": "ours", "model": "high"}, ["low", "wide", "lost"]

@@ -11,7 +11,7 @@ from scipy import stats
 from refless.errors import SettingError
 from refless.models.rnn_qe.statistics import weighted_pearson
 from refless.statistics import (
-    Estimate,
+    IntervalEstimate,
     draw_blocks,
     draw_weights,
     evaluate,
@@ -56,9 +56,9 @@ def test_draws_are_samples_with_replacement_from_one_seed():
 
 
 def test_a_difference_is_one_of_the_draws_that_both_have():
-    one, other = Estimate.of(3, np.arange(9.0)), Estimate.of(1, np.arange(5.0) ** 2)
-    assert one - other == Estimate.of(2, np.array([0, 0, -2, -6, -12]))
-    assert math.isnan((one - Estimate(1, 0, 2)).low)
+    one, other = IntervalEstimate.of(3, np.arange(9.0)), IntervalEstimate.of(1, np.arange(5.0) ** 2)
+    assert one - other == IntervalEstimate.of(2, np.array([0, 0, -2, -6, -12]))
+    assert math.isnan((one - IntervalEstimate(1, 0, 2)).low)
     np.testing.assert_array_equal(unpacked(packed(np.array([0.5, NAN]))), [0.5, NAN])
 
 
@@ -329,4 +329,4 @@ def test_without_three_pairs_or_spread_there_is_no_correlation(prediction, truth
     assert np.isnan(found.mse.value) == (covered == 0)
     if covered == 4:
         assert found.mse.low < found.mse.value < found.mse.high
-        assert found.coverage == Estimate(1, 1, 1)
+        assert found.coverage == IntervalEstimate(1, 1, 1)

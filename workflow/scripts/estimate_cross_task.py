@@ -1,4 +1,4 @@
-"""Estimate the texts of one data set from the rated texts of another. Stage: prediction."""
+"""IntervalEstimate the texts of one data set from the rated texts of another. Stage: prediction."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ from refless.evaluation.predict import (
 )
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.models.baselines import Ngrams, RidgeTfidf
-from refless.statistics import Estimate, interval, ratings_saved
+from refless.statistics import IntervalEstimate, interval, ratings_saved
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
     FEWEST_CONTEXTS,
@@ -280,7 +280,7 @@ def _cells(
 def interval_columns(name: str, values: Array) -> dict[str, float]:
     """The first number with the 95% interval of the others, as columns."""
     low, high = interval(values[1:])
-    return Measure(name).cells(Estimate(float(values[0]), low, high))
+    return Measure(name).cells(IntervalEstimate(float(values[0]), low, high))
 
 
 def difference_p(gap: Array, split: str, rated: Rated, least: float = LEAST_P) -> float:

@@ -23,7 +23,7 @@ from refless.evaluation.evaluate import LEVEL
 from refless.evaluation.pairs import holm
 from refless.evaluation.rate import TextModel, cross_predict
 from refless.evaluation.read import prompts_of, same_unit
-from refless.statistics.bootstrap import TAIL, Estimate, t_quantile
+from refless.statistics.bootstrap import TAIL, IntervalEstimate, t_quantile
 from refless.statistics.measure import Measure
 
 Array = np.ndarray
@@ -204,7 +204,7 @@ def rated_unevenly(counts: Array) -> bool:
 
 def _cells(name: str, mean: Mean) -> dict[str, float]:
     low, high = mean.interval
-    return Measure(name).cells(Estimate(mean.value, low, high))
+    return Measure(name).cells(IntervalEstimate(mean.value, low, high))
 
 
 def _differences(means: Mapping[str, Mean]) -> pd.DataFrame:

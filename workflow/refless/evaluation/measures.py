@@ -117,7 +117,7 @@ def mean_with_spread(
 ) -> Draws:
     """The mean over repeats of a split, with draws that a 95% interval can be taken from.
 
-    Draws of correlations spread as far as other training examples would have moved the estimates
+    Draws of correlations spread as far as other training texts would have moved the estimates
     (``learned``; otherwise these are held fixed), and as few units need. ``pearson_by_system`` is
     the mean of the systems' own r, an undefined one as 0, with draws of a t distribution over
     systems and, of a learned method, of what all systems have in common, its training texts;

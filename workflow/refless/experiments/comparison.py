@@ -120,17 +120,19 @@ def compare_task(
     """
     kernels = [(NEIGHBORS, kernel) for kernel in settings["kernels"] if kernel not in options]
     left_out = dict.fromkeys(kernels, LEFT_OUT)
-    whole = ComparisonSettings(
+    all_settings = ComparisonSettings(
         **{**settings, "kernels": options},
         left_out=left_out if networks else {**left_out, (NETWORKS, ""): LEFT_OUT},
         threads=threads,
         networks=read_networks(networks) if networks else None,
     )
-    table = _rows(rated_task(dataset, human_systems), whole)
+    table = _rows(rated_task(dataset, human_systems), all_settings)
     if human_systems:
         why = OTHER_FOLDS if networks else LEFT_OUT
-        part = replace(whole, networks=None, left_out={**left_out, (NETWORKS, ""): why})
-        rows = _rows(rated_task(dataset, human_systems, machines=True), part)
+        machine_settings = replace(
+            all_settings, networks=None, left_out={**left_out, (NETWORKS, ""): why}
+        )
+        rows = _rows(rated_task(dataset, human_systems, machines=True), machine_settings)
         table = pd.concat([table, rows.assign(split=rows["split"] + MACHINE)], ignore_index=True)
     origin = "" if networks is None else sealed.read_record(networks)["metadata"]["provenance"]
     sealed.write(path, table, {"networks": origin})

@@ -1,6 +1,6 @@
 """What trivia can do together: ridge regression on system, context and length.
 
-Stage: prediction. In: training examples with their system and context. Out: one estimate a text.
+Stage: prediction. In: training texts with their system and context. Out: one estimate a text.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 TEXT_PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e6)
 """Of a text beside these (`RidgeBeside`); with the last one it counts for nothing."""
 BINS = 10
-"""Of length, with as many training examples in each."""
+"""Of length, with as many training texts in each."""
 
 
 class RatedText(NamedTuple):
@@ -30,8 +30,8 @@ class RatedText(NamedTuple):
 
 class Additive:
     """Ridge regression on what is known of a text without reading it: its system and its context, a
-    column for each that the training examples have; its length in characters, the logarithm of it
-    and its number of words, standardised; and which tenth of the training examples is about as
+    column for each that the training texts have; its length in characters, the logarithm of it
+    and its number of words, standardised; and which tenth of the training texts is about as
     long. The penalty is chosen as that of `RidgeTfidf`.
 
     >>> texts = [RatedText("a " * n, system, -1) for n in (3, 5, 8) for system in (0, 1)] * 4

@@ -1,8 +1,8 @@
 """What any estimate of quality should be compared with: baselines without a kernel.
 
-Stage: prediction. In: training examples. Out: one estimate of quality a text; NaN where a baseline
+Stage: prediction. In: training texts. Out: one estimate of quality a text; NaN where a baseline
 has none. Each looks at one thing of a text, ``X``, such as the text itself or its system. The
-``groups`` of training examples say which stay together where a penalty is chosen (default: none).
+``groups`` of training texts say which stay together where a penalty is chosen (default: none).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Array = np.ndarray
 _PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Of ridge regression on texts."""
 FOLDS, MANY = 3, 5000
-"""On which a penalty is chosen; from so many training examples on, one of them is enough."""
+"""On which a penalty is chosen; from so many training texts on, one of them is enough."""
 EXACT, NEAR = 1e-12, 1e-5
 """The solver's tolerance for estimates, which shall not depend on the machine, and for choosing."""
 STEPS = 5
@@ -27,7 +27,7 @@ STEPS = 5
 
 
 class Constant:
-    """The mean quality of the training examples, or the ``value`` that is given.
+    """The mean quality of the training texts, or the ``value`` that is given.
 
     >>> Constant().fit(["a", "b"], [1.0, 2.0]).predict(["c"])
     array([1.5])
@@ -67,7 +67,7 @@ class Line:
 
 
 class Lookup:
-    """The mean quality of the training examples that are equal, such as texts or systems; NaN where
+    """The mean quality of the training texts that are equal, such as texts or systems; NaN where
     there is none.
 
     >>> Lookup().fit(["a", "a", "b"], [1.0, 2.0, 5.0]).predict(["a", "c"])
@@ -117,8 +117,8 @@ class RidgeTfidf:
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
-        those of the training examples
-    alphas : penalties to choose from, by the squared error on `FOLDS` of the training examples; the
+        those of the training texts
+    alphas : penalties to choose from, by the squared error on `FOLDS` of the training texts; the
         strongest where there are fewer than two groups of them; ``alpha_`` is the chosen one
 
     >>> texts = ["good food", "good place", "bad food", "bad place"]
@@ -137,7 +137,7 @@ class RidgeTfidf:
         values = np.asarray(quality, np.float64)
         self._ngrams = self.ngrams or Ngrams(texts)
         counts = self._ngrams.of(texts)
-        # n-grams that a training example has
+        # n-grams that a training text has
         self._known = np.flatnonzero(np.bincount(counts.indices))
         counts = counts[:, self._known]
         # rows are short: several threads would only wait for each other
@@ -184,8 +184,8 @@ def chosen_penalty(
 def ridge_path(X: Any, quality: Array, new: Any, penalties: Sequence[float]) -> Array:
     """Ridge regression with each of the penalties, as near as a choice needs.
 
-    X, new : sparse float64, (training examples, features) and (texts, features)
-    quality : of the training examples, float64
+    X, new : sparse float64, (training texts, features) and (texts, features)
+    quality : of the training texts, float64
     Returns the estimates, float64 (texts, penalties). A penalty only shifts the matrix that is
         inverted, so one Krylov space of conjugate gradients, that of the weakest, has them all.
 

@@ -39,7 +39,11 @@ class TextRows(NamedTuple):
 
 def parts(statistics: Array) -> tuple[Array, Array, Array, Array]:
     """Statistics (..., 2 N + 2) taken apart, each a sum over hypotheses: numerators and
-    denominators by order (..., N); words of hypotheses and of their closest references (...)."""
+    denominators by order (..., N); words of hypotheses and of their closest references (...).
+
+    >>> parts(np.array([1.0, 0.5, 2.0, 1.0, 4.0, 5.0]))[1]
+    array([2., 1.])
+    """
     orders = statistics.shape[-1] // 2 - 1
     matches, totals = statistics[..., :orders], statistics[..., orders:-2]
     return matches, totals, statistics[..., -2], statistics[..., -1]

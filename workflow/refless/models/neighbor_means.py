@@ -1,6 +1,6 @@
 """BLEU Neighbors: mean ratings of neighbors, and whether they are enough evidence.
 
-Stage: prediction. In: a kernel and the quality of the training examples. Out: for each candidate
+Stage: prediction. In: a kernel and the quality of the training texts. Out: for each candidate
 the mean quality of its neighbors and their number, and the prediction. Source: Ethayarajh & Sadigh
 (2020), definitions 3.1 to 3.3, equation 3. `refless.models.neighbors` has the estimator.
 """
@@ -21,8 +21,8 @@ def neighbor_means(
     """Mean quality and number of the neighbors ``{s : k(x, s) >= tau}`` of each candidate.
 
     matrix : kernel, shape (candidates, training)
-    quality : of the training examples, shape (training,)
-    leave_one_out : candidates are the training examples, and each leaves out its own row. The row,
+    quality : of the training texts, shape (training,)
+    leave_one_out : candidates are the training texts, and each leaves out its own row. The row,
         not its value: an equal text elsewhere stays a neighbor.
     in_order : ratings are added one after the other, as by `refless.kernels.neighbor_sums`, and not
         as by `numpy.mean`: where estimates tie but for rounding, as in table 3 of the paper, ranks

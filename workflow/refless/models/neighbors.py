@@ -21,28 +21,28 @@ Progress = Callable[[int], None]
 AUTO_TAUS = 32
 """Values of tau that ``auto`` chooses from."""
 AUTO_CANDIDATES = 5000
-"""Training examples that it estimates to choose one, at most."""
+"""Training texts that it estimates to choose one, at most."""
 
 
 class NeighborsRegressor(RegressorMixin, BaseEstimator):
     """Predict quality as the mean rating of the nearest rated neighbors.
 
     A scikit-learn estimator whose X is a list of texts. The kernel matrix is never held whole:
-    memory grows with candidates plus training examples.
+    memory grows with candidates plus training texts.
 
     Parameters
     ----------
     kernel : name of a kernel, e.g. ``bleu.char`` (see `refless.kernels.names`)
-    tau : similarity from which on a training example is a neighbor; or ``"auto"``: chosen by `fit`
-        among the training examples alone
+    tau : similarity from which on a training text is a neighbor; or ``"auto"``: chosen by `fit`
+        among the training texts alone
     min_neighbors : a, the fewest neighbors that carry a prediction
-    max_share : b, the largest share of the training examples that may be neighbors
+    max_share : b, the largest share of the training texts that may be neighbors
     threads : None for as many as the process may use
     options : of the kernel, by name
 
     Attributes
     ----------
-    texts_, quality_ : the training examples, list of str and ndarray of shape (n_training,)
+    texts_, quality_ : the training texts, list of str and ndarray of shape (n_training,)
     tau_ : the tau that is used
 
     Source: Ethayarajh & Sadigh (2020), equation 3; defaults from section 4.
@@ -78,7 +78,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         quality: Sequence[float] | Array,
         progress: Progress | None = None,
     ) -> "NeighborsRegressor":
-        """Index the training examples, and choose tau if it is to be chosen.
+        """Index the training texts, and choose tau if it is to be chosen.
 
         ``progress`` is called with the number of examples estimated, where tau is chosen.
 
@@ -115,7 +115,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return self.predict_with_counts(texts, progress)[0]
 
     def leave_one_out(self, progress: Progress | None = None) -> Array:
-        """Predict each training example from all the others (its own row left out); with
+        """Predict each training text from all the others (its own row left out); with
         ``tau="auto"``, tau was chosen among all of them."""
         return self.predict_with_counts(None, progress)[0]
 
@@ -126,7 +126,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        texts : candidates; None for the training examples themselves, each left out in turn
+        texts : candidates; None for the training texts themselves, each left out in turn
 
         Returns
         -------
@@ -140,7 +140,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
     def score(self, texts: Sequence[str], quality: Sequence[float] | Array) -> float:
         """R squared over all candidates. Where the evidence does not suffice, the mean quality of
-        the training examples counts, so that predicting little gains nothing."""
+        the training texts counts, so that predicting little gains nothing."""
         from sklearn.metrics import r2_score
 
         prediction = self.predict(texts)
@@ -148,11 +148,11 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return float(r2_score(quality, filled))
 
     def nearest(self, texts: Sequence[str] | None = None, number: int = 5) -> tuple[Array, Array]:
-        """The most similar training examples of each candidate, whether neighbors or not.
+        """The most similar training texts of each candidate, whether neighbors or not.
 
         Parameters
         ----------
-        texts : candidates; None for the training examples themselves, each left out in turn
+        texts : candidates; None for the training texts themselves, each left out in turn
         number : how many of them
 
         Returns
@@ -191,11 +191,11 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return apply_thresholds(means, counts, training, self.min_neighbors, self.max_share), counts
 
     def _chosen_tau(self, progress: Progress | None) -> float:
-        """The tau of the least squared error on the training examples, each left out in turn.
+        """The tau of the least squared error on the training texts, each left out in turn.
 
         Where the evidence does not suffice the mean quality counts as the prediction, so that a
-        tau gains nothing by predicting little. Of many examples `AUTO_CANDIDATES`, evenly spaced,
-        are left out.
+        tau gains nothing by predicting little. Of more than `AUTO_CANDIDATES` examples, the error
+        is that of so many, evenly spaced, each estimated from all others.
         """
         distinct = self._with_distinct_texts()
         texts, quality, n = distinct.texts_, distinct.quality_, len(distinct.texts_)
@@ -207,8 +207,8 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         errors[np.isnan(estimates).all(axis=0)] = np.inf
         if not np.isfinite(errors).any():
             raise SettingError(
-                f"no tau gives any of the {n} training texts {self.min_neighbors} neighbors, and no"
-                f" more than {self.max_share:g} of them",
+                f"no tau gives any of the {n} training texts {self.min_neighbors} neighbors, and at"
+                f" most {self.max_share:.0%} of the texts as neighbors",
                 remedy="rate more texts; or ask for fewer neighbors (--min-neighbors), and let more"
                 " of the texts be neighbors (--max-share)",
             )
@@ -227,8 +227,8 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return distinct
 
     def _tau_grid(self) -> Array:
-        """`AUTO_TAUS` values of the kernel, ascending: those that pairs of training examples exceed
-        with shares spread evenly, by ratio, from that of a up to b."""
+        """At most `AUTO_TAUS` values of the kernel, ascending: those that a share of the pairs of
+        training texts reaches, for shares in a geometric row from a / n to b."""
         n = len(self.texts_)
         rows = _spaced(n, max(1, min(200, 4_000_000 // n)))
         candidates = [self.texts_[row] for row in rows]

@@ -18,7 +18,7 @@ _REMEDY = "fit it again: refless fit --ratings RATED --out FILE"
 
 
 def save_neighbors(model: NeighborsRegressor, path: str | Path) -> None:
-    """Write a fitted model; the same training examples and settings give the same bytes. Raises
+    """Write a fitted model; the same training texts and settings give the same bytes. Raises
     OutputError: the file cannot be written."""
     settings = _settings(model)
     # a path is written as text
@@ -28,7 +28,7 @@ def save_neighbors(model: NeighborsRegressor, path: str | Path) -> None:
 
 
 def _settings(model: NeighborsRegressor) -> dict[str, Any]:
-    """What decides the predictions of a model besides its training examples."""
+    """What decides the predictions of a model besides its training texts."""
     return {name: value for name, value in model.get_params().items() if name != "threads"}
 
 
@@ -86,5 +86,9 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
 
 
 def data_sum(content: Any) -> str:
-    """By which a signature knows training examples."""
+    """By which a signature knows training texts.
+
+    >>> data_sum([["a cat"], [0.5]])
+    '15dbf6a673e4'
+    """
     return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()[:12]

@@ -5,7 +5,7 @@ Arrays are float64, one number a candidate; NaN marks a candidate without a pred
 # ruff: noqa: F401
 
 from refless.statistics.bootstrap import (
-    Estimate,
+    IntervalEstimate,
     ResamplingUnits,
     contexts_if_enough,
     draw_blocks,

@@ -9,6 +9,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -27,12 +28,12 @@ TAIL = 0.025
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalEstimate:
     """A number with its 95% bootstrap interval, NaN where it is undefined, and the draws (draws,)
     that it is from, if they are kept.
 
     >>> draws = np.arange(-50, 51) / 500
-    >>> a, b = Estimate.of(0.5, 0.5 + draws), Estimate.of(0.2, 0.2 + draws)
+    >>> a, b = IntervalEstimate.of(0.5, 0.5 + draws), IntervalEstimate.of(0.2, 0.2 + draws)
     >>> round(a.low, 3), round(a.high, 3), round((a - b).value, 3)
     (0.405, 0.595, 0.3)
     """
@@ -43,37 +44,41 @@ class Estimate:
     draws: Array | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, value: float, draws: Array, tests: int = 1) -> "Estimate":
+    def of(cls, value: float, draws: Array, tests: int = 1) -> Self:
         """With the interval of its draws, as by `interval`."""
         return cls(float(value), *interval(draws, tests), draws)
 
-    def with_spread(self, scale: float | Array, lowest: float, highest: float) -> "Estimate":
+    def with_spread(self, scale: float | Array, lowest: float, highest: float) -> Self:
         """With draws that spread ``scale`` times as far, as by `spread_draws`."""
         if self.draws is None:
             return self
         draws = spread_draws(self.value, self.draws, scale, lowest, highest)
-        return Estimate.of(self.value, draws)
+        return self.of(self.value, draws)
 
-    def __sub__(self, other: "Estimate") -> "Estimate":
+    def __sub__(self, other: Self) -> Self:
         """The difference, on the draws that both have; NaN ends where one has none."""
         value = self.value - other.value
         if self.draws is None or other.draws is None:
-            return Estimate(value)
+            return type(self)(value)
         n = min(len(self.draws), len(other.draws))
-        return Estimate.of(value, self.draws[:n] - other.draws[:n])
+        return self.of(value, self.draws[:n] - other.draws[:n])
 
 
 def packed(draws: Array) -> str:
     """Draws (draws,) as text for a cell of a table: float32 in base64.
 
-    >>> unpacked(packed(np.array([0.5, 0.25])))
-    array([0.5 , 0.25])
+    >>> packed(np.array([0.5, 0.25]))
+    'AAAAPwAAgD4='
     """
     return b64encode(draws.astype("<f4").tobytes()).decode()
 
 
 def unpacked(text: str) -> Array:
-    """The draws of `packed`, float64."""
+    """The draws of `packed`, float64.
+
+    >>> unpacked(packed(np.array([0.5, 0.25])))
+    array([0.5 , 0.25])
+    """
     return np.frombuffer(b64decode(text), "<f4").astype(np.float64)
 
 
@@ -215,12 +220,12 @@ def spread_draws(
 
 def training_factor(training_share: float) -> float:
     """How much the standard error of a cross-validated estimate exceeds that of fixed predictions,
-    since the method would have learned something else from other training examples.
+    since the method would have learned something else from other training texts.
 
-    training_share : training examples of a fold over all candidates that are estimated
+    training_share : training texts of a fold over all candidates that are estimated
 
     Source: Nadeau and Bengio (2003), "Inference for the generalization error", equation 8 and
-    section 5: a variance of (1 / J + n2 / n1) s^2 over J folds with n1 training examples and n2
+    section 5: a variance of (1 / J + n2 / n1) s^2 over J folds with n1 training texts and n2
     candidates, where fixed predictions have s^2 / J.
 
     >>> training_factor(4 / 5)

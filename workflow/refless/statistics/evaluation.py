@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.statistics.bootstrap import Estimate, bootstrap, draw_blocks, spread_scale
+from refless.statistics.bootstrap import IntervalEstimate, bootstrap, draw_blocks, spread_scale
 from refless.statistics.correlation import centred, spearman, weighted_mean, weighted_spearman
 
 Array = np.ndarray
@@ -16,9 +16,9 @@ Array = np.ndarray
 class Evaluation(NamedTuple):
     """Error and rank correlation over the covered candidates, and the share of these."""
 
-    mse: Estimate
-    spearman: Estimate
-    coverage: Estimate
+    mse: IntervalEstimate
+    spearman: IntervalEstimate
+    coverage: IntervalEstimate
     p_value: float
     n: int
 
@@ -39,7 +39,7 @@ def evaluate(
     truth : shape (candidates,), the human quality
     draws, seed : of the bootstrap; every draw resamples all candidates, covered or not
     units : see `draw_blocks`
-    training_share : training examples of a prediction over candidates, as in `training_factor`;
+    training_share : training texts of a prediction over candidates, as in `training_factor`;
         None: intervals hold for these predictions
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
@@ -53,7 +53,8 @@ def evaluate(
     p, t = prediction[covered], truth[covered]
     rho, p_value = spearman(p, t)
     if not covered.any():
-        return Evaluation(Estimate(np.nan), Estimate(np.nan), Estimate(0, 0, 0), p_value, n)
+        undefined = IntervalEstimate(np.nan)
+        return Evaluation(undefined, undefined, IntervalEstimate(0, 0, 0), p_value, n)
     rows, errors = np.flatnonzero(covered), (p - t) ** 2
 
     def measures(weights: Array) -> Array:
@@ -68,9 +69,9 @@ def evaluate(
     number = None if units is None else len(np.unique(units))
     scale = spread_scale(number, training_share, draws, seed)
     return Evaluation(
-        mse=Estimate.of(np.mean(errors), mse_draws).with_spread(scale, 0, np.inf),
-        spearman=Estimate.of(rho, rho_draws).with_spread(scale, -1, 1),
-        coverage=Estimate.of(covered.mean(), coverage_draws).with_spread(scale, 0, 1),
+        mse=IntervalEstimate.of(np.mean(errors), mse_draws).with_spread(scale, 0, np.inf),
+        spearman=IntervalEstimate.of(rho, rho_draws).with_spread(scale, -1, 1),
+        coverage=IntervalEstimate.of(covered.mean(), coverage_draws).with_spread(scale, 0, 1),
         p_value=p_value,
         n=n,
     )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.statistics.bootstrap import BLOCK, Estimate, bootstrap, draw_blocks
+from refless.statistics.bootstrap import BLOCK, IntervalEstimate, bootstrap, draw_blocks
 from refless.statistics.correlation import spearman, weighted_spearman
 
 Array = np.ndarray
@@ -21,19 +21,19 @@ Array = np.ndarray
 class AnnotatorScores(NamedTuple):
     """What `human_rows` says."""
 
-    average_mse: Estimate
-    average_spearman: Estimate
-    best_mse: Estimate
-    best_spearman: Estimate
+    average_mse: IntervalEstimate
+    average_spearman: IntervalEstimate
+    best_mse: IntervalEstimate
+    best_spearman: IntervalEstimate
 
 
 class CoveredErrors(NamedTuple):
     """Mean over annotators of their MSE on all candidates, on the covered ones, and covered -
     overall over overall; p of the permutation test."""
 
-    overall: Estimate
-    covered: Estimate
-    relative: Estimate
+    overall: IntervalEstimate
+    covered: IntervalEstimate
+    relative: IntervalEstimate
     p_value: float
 
 
@@ -145,7 +145,7 @@ def human_rows(
     measured, target = measured[kept], target[kept]
     rows_of = [np.flatnonzero(rater == name) for name in np.unique(rater)]
     if not rows_of:
-        return AnnotatorScores(*[Estimate(float("nan"))] * 4)
+        return AnnotatorScores(*[IntervalEstimate(float("nan"))] * 4)
     mse_of = _annotator_means(candidate, rater, (measured - target) ** 2, len(truth))
     mse = mse_of(np.ones((1, len(truth))))[:, 0]
     rho = np.array([spearman(measured[rows], target[rows])[0] for rows in rows_of])
@@ -164,16 +164,14 @@ def human_rows(
 
     blocks = draw_blocks(len(truth) if units is None else units, draws, seed)
     mse_draws, rho_draws = bootstrap(measures, blocks)
-    copies_of_annotator = annotator_weights(len(rows_of), draws, seed)
-    best_mse_draws = np.fmin.reduce(np.where(copies_of_annotator > 0, mse_draws, np.nan))
-    best_rho_draws = np.fmax.reduce(np.where(copies_of_annotator > 0, rho_draws, np.nan))
+    copies = annotator_weights(len(rows_of), draws, seed)
+    best_mse_draws = np.fmin.reduce(np.where(copies > 0, mse_draws, np.nan))
+    best_rho_draws = np.fmax.reduce(np.where(copies > 0, rho_draws, np.nan))
     return AnnotatorScores(
-        average_mse=Estimate.of(mse.mean(), mean_over_annotators(mse_draws, copies_of_annotator)),
-        average_spearman=Estimate.of(
-            rho.mean(), mean_over_annotators(rho_draws, copies_of_annotator)
-        ),
-        best_mse=Estimate.of(np.fmin.reduce(mse), best_mse_draws),
-        best_spearman=Estimate.of(np.fmax.reduce(rho), best_rho_draws),
+        average_mse=IntervalEstimate.of(mse.mean(), mean_over_annotators(mse_draws, copies)),
+        average_spearman=IntervalEstimate.of(rho.mean(), mean_over_annotators(rho_draws, copies)),
+        best_mse=IntervalEstimate.of(np.fmin.reduce(mse), best_mse_draws),
+        best_spearman=IntervalEstimate.of(np.fmax.reduce(rho), best_rho_draws),
     )
 
 
@@ -211,19 +209,17 @@ def covered_errors(
     overall, of_covered = mean(np.stack([np.ones(n), covered]))
     blocks = draw_blocks(n if units is None else units, draws, seed)
     mse = bootstrap(lambda w: np.stack([mse_of(w), mse_of(w * covered)]), blocks)
-    copies_of_annotator = annotator_weights(mse.shape[1], draws, seed)
-    overall_draws, covered_draws = (
-        mean_over_annotators(values, copies_of_annotator) for values in mse
-    )
+    copies = annotator_weights(mse.shape[1], draws, seed)
+    overall_draws, covered_draws = (mean_over_annotators(values, copies) for values in mse)
     relative_draws = (covered_draws - overall_draws) / overall_draws
     gap = of_covered - overall
     random_gaps = bootstrap(mean, _subsets(n, int(covered.sum()), draws, seed)) - overall
     # a hair, so that subsets that differ by rounding noise count as equal
     as_far = int((np.abs(random_gaps) >= abs(gap) - 1e-12).sum())
     return CoveredErrors(
-        overall=Estimate.of(overall, overall_draws),
-        covered=Estimate.of(of_covered, covered_draws),
-        relative=Estimate.of(gap / overall if overall else np.nan, relative_draws),
+        overall=IntervalEstimate.of(overall, overall_draws),
+        covered=IntervalEstimate.of(of_covered, covered_draws),
+        relative=IntervalEstimate.of(gap / overall if overall else np.nan, relative_draws),
         p_value=float("nan") if np.isnan(gap) else (1 + as_far) / (1 + draws),
     )
 

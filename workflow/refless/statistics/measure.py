@@ -6,7 +6,7 @@ Stage: cell, table. In: estimates. Out: cells of a row, and back.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from refless.statistics.bootstrap import Estimate, packed, unpacked
+from refless.statistics.bootstrap import IntervalEstimate, packed, unpacked
 
 PUBLISHED = "paper_"
 """What the name of a column of published values begins with."""
@@ -32,17 +32,17 @@ class Measure:
         self.interval = [self.name, self.low, self.high]
         self.columns = [*self.interval, self.published]
 
-    def cells(self, estimate: Estimate) -> dict[str, Any]:
+    def cells(self, estimate: IntervalEstimate) -> dict[str, Any]:
         """An estimate as cells of a row, with its draws, by `packed`, where they are kept."""
         cells = {self.name: estimate.value, self.low: estimate.low, self.high: estimate.high}
         return cells if estimate.draws is None else cells | {self.draws: packed(estimate.draws)}
 
-    def estimate(self, row: Mapping[Any, Any]) -> Estimate:
+    def estimate(self, row: Mapping[Any, Any]) -> IntervalEstimate:
         """The estimate of a row; NaN where a cell is empty or not there."""
         cells = (row.get(column) for column in self.interval)
         value, low, high = (float("nan") if cell in (None, "") else float(cell) for cell in cells)
         draws = row.get(self.draws)
-        return Estimate(value, low, high, unpacked(draws) if draws else None)
+        return IntervalEstimate(value, low, high, unpacked(draws) if draws else None)
 
 
 def measure_columns(*names: str) -> list[str]:
@@ -54,10 +54,10 @@ def measure_columns(*names: str) -> list[str]:
     return [column for name in names for column in Measure(name).columns]
 
 
-def measure_cells(**estimates: Estimate) -> dict[str, Any]:
+def measure_cells(**estimates: IntervalEstimate) -> dict[str, Any]:
     """The cells of several estimates, by the names of their measures.
 
-    >>> measure_cells(mse=Estimate(0.5, 0.4, 0.6))
+    >>> measure_cells(mse=IntervalEstimate(0.5, 0.4, 0.6))
     {'mse': 0.5, 'mse_low': 0.4, 'mse_high': 0.6}
     """
     cells: dict[str, Any] = {}

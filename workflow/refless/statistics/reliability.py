@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.statistics.bootstrap import Estimate, draw_weights
+from refless.statistics.bootstrap import IntervalEstimate, draw_weights
 
 Array = np.ndarray
 
@@ -22,8 +22,10 @@ class Raters(NamedTuple):
     number: int  # of raters
     ratings_per_text: float
     repeated: int  # texts with two ratings or more
-    icc_single: Estimate  # ICC(1,1), of one rating, and
-    icc_mean: Estimate  # ICC(1,k), of a text's mean; NaN with fewer than `ENOUGH_TEXTS` repeated
+    icc_single: IntervalEstimate  # ICC(1,1), of one rating, and
+    icc_mean: (
+        IntervalEstimate  # ICC(1,k), of a text's mean; NaN with fewer than `ENOUGH_TEXTS` repeated
+    )
     between: float  # share of the ratings' variance, within systems, that lies between raters
 
 
@@ -39,14 +41,14 @@ def rater_agreement(ratings: pd.DataFrame, draws: int = 1000, seed: int = 0) -> 
     value, rater = ratings["quality"].to_numpy(np.float64), ratings["rater"]
     text = pd.factorize(ratings["text"])[0]
     texts, repeated = int(text.max()) + 1, int((np.bincount(text) > 1).sum())
-    icc_single = icc_mean = Estimate(float("nan"))
+    icc_single = icc_mean = IntervalEstimate(float("nan"))
     if repeated >= ENOUGH_TEXTS:
         weights = np.concatenate([np.ones((1, texts), np.uint16), draw_weights(texts, draws, seed)])
         r = _icc(value, text, weights)
         k = weights @ np.bincount(text) / weights.sum(axis=1)
         of_mean = k * r / (1 + (k - 1) * r)
-        icc_single = Estimate.of(r[0], r[1:])
-        icc_mean = Estimate.of(of_mean[0], of_mean[1:])
+        icc_single = IntervalEstimate.of(r[0], r[1:])
+        icc_mean = IntervalEstimate.of(of_mean[0], of_mean[1:])
     if "system" in ratings:
         value = value - ratings["quality"].groupby(ratings["system"]).transform("mean").to_numpy()
     share = np.nan_to_num(_icc(value, pd.factorize(rater)[0])[0])

@@ -25,7 +25,8 @@ Array = np.ndarray
 
 NEIGHBOR_COLUMNS = ["id", "quality", "mean", "neighbors"]
 LARGE_DATASET = 1000
-"""Texts beyond which ratings are added ``in_order``, see `neighbor_means`."""
+"""Texts beyond which ratings are added ``in_order``, see `neighbor_means`; the paper's data sets,
+where ranks of ties hang on `numpy.mean`, have fewer."""
 
 
 def with_quality(dataset: Task) -> pd.DataFrame:

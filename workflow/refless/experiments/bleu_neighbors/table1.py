@@ -14,7 +14,7 @@ import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
 from refless.experiments.published import merge_published
-from refless.statistics import Estimate, covered_errors, evaluate
+from refless.statistics import IntervalEstimate, covered_errors, evaluate
 from refless.statistics.bootstrap import training_factor
 from refless.statistics.measure import Measure, measure_cells, measure_columns
 
@@ -27,7 +27,8 @@ Models = Mapping[str, Sequence[str]]
 
 BEST, AVERAGE = "human_best", "human_average"
 ALL, OTHERS = "all", "others"
-"""What a text's quality is: the mean of all labels, or, of each annotator, that of the others'."""
+"""What estimates are compared with: the mean of all ratings of a text; or, for each annotator, that
+of the other annotators."""
 TABLE1_KEYS = ["dataset", "model", "kernel", "ground_truth"]
 SECTION53_KEYS = ["dataset", "model", "kernel"]
 LAST_COLUMNS = ["p", "p_below_0.01", "paper_p_below_0.01", "substitute_encoder", "n"]
@@ -79,8 +80,8 @@ def table1(
 ) -> pd.DataFrame:
     """Table 1: the annotators and every kernel of every model on each data set, beside the paper's.
 
-    ratings, predictions, thresholds : of `read_predicted`; a data set that is not in these files
-        gets rows without numbers
+    ratings, predictions : files, and thresholds : a and b, of `read_predicted`; a data set that is
+        not in these files gets rows without numbers
     published : by `refless.experiments.published.read_published`
     styles, models : see `TaskStyles` and `Models`
     bootstrap : ``draws`` and ``seed``
@@ -93,9 +94,8 @@ def table1(
     for dataset, style in styles.items():
         data = tasks.get(dataset, Predicted())
         for row in annotator_rows(data, **bootstrap) + model_rows(data, models, **bootstrap):
-            # of other data sets the best annotator is one who rated very little
-            in_paper = bool(style["published"])  # its name there
-            if in_paper or row["model"] != BEST:
+            # the best annotator is one who rated very little: shown where the paper does
+            if style["published"] or row["model"] != BEST:
                 rows.append({"dataset": dataset, "kernel": "", **row})
     columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST_COLUMNS]
     columns += [Measure("mse").draws, Measure("spearman").draws]
@@ -116,7 +116,7 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
         {
             "model": model,
             "ground_truth": ground_truth,
-            **measure_cells(mse=mse, spearman=rho, coverage=Estimate(1.0, 1.0, 1.0)),
+            **measure_cells(mse=mse, spearman=rho, coverage=IntervalEstimate(1.0, 1.0, 1.0)),
             "provenance": data.provenance,
             "n": texts,
         }
@@ -142,6 +142,7 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableR
                 row |= data.kernel_cells(kernel)
                 estimate = data.estimates[kernel]
                 if kernel == models["bleu"][0]:
+                    # a draw has a rho of each annotator, and takes long
                     against = cells_against_others(data, estimate, max(1, draws // 4), seed)
                     rows += [row | against] if against else []
                 training = len(data.quality) - 1  # each text is left out
@@ -151,7 +152,7 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableR
 
 def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> dict[str, Any]:
     """The cells of a model where each annotator's texts are measured against the other annotators'
-    labels, and averaged over annotators; none where nothing can be."""
+    ratings, and averaged over annotators; none where nothing can be."""
     averages = data.human_rows(estimate=estimate, others=True, draws=draws, seed=seed)
     if np.isnan(averages.average_spearman.value):
         return {}
@@ -204,7 +205,7 @@ def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Tabl
     the first that has."""
     absent = "no_annotators" if data.id and not data.annotated else ""
     rows: TableRows = []
-    bleu: Estimate | None = None
+    bleu: IntervalEstimate | None = None
     for model, kernels in models.items():
         computed = [kernel for kernel in kernels if kernel in data.estimates][:1]
         for kernel in dict.fromkeys([kernels[0], *computed]):

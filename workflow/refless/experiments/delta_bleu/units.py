@@ -29,7 +29,7 @@ from refless.experiments.delta_bleu.dialogues import (
     read_dialogues,
 )
 from refless.models.delta_bleu import RULES, scores
-from refless.statistics import Estimate, contexts_if_enough, spearman_rows
+from refless.statistics import IntervalEstimate, contexts_if_enough, spearman_rows
 from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.measure import Measure
 from refless.statistics.ranks import kendall_rows
@@ -126,8 +126,8 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         for correlation in (spearman_rows, kendall_rows)
     )
     for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
-        row |= Measure("spearman").cells(Estimate.of(row["spearman"], rho_again[k]))
-        row |= Measure("kendall").cells(Estimate.of(tau[k], tau_again[k]))
+        row |= Measure("spearman").cells(IntervalEstimate.of(row["spearman"], rho_again[k]))
+        row |= Measure("kendall").cells(IntervalEstimate.of(tau[k], tau_again[k]))
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
     return pd.DataFrame(rows)[UNIT_COLUMNS]
 
@@ -136,18 +136,19 @@ def resampled_contexts(context: Array, draws: int, assignments_per_draw: int, se
     """Numbers of contexts drawn with replacement, int32 (assignments, contexts): each draw
     ``assignments_per_draw`` times in succession.
 
-    Those of the same text, by the numbers ``context`` (contexts,), are drawn together where there
-    are enough texts (`contexts_if_enough`), until there are as many contexts as before: an
-    assignment takes that many. Of the last text, some may be left over.
+    Contexts of the same wording, which have the same number in ``context`` (contexts,), are a
+    cluster and drawn together where there are `ENOUGH_UNITS` clusters; else each context is one.
+    A draw has as many contexts as there are: of its last cluster, some may be left over.
     """
-    n, whole = len(context), contexts_if_enough(context, ENOUGH_UNITS)
+    n, cluster = len(context), contexts_if_enough(context, ENOUGH_UNITS)
     _, cluster, sizes = np.unique(
-        np.arange(n) if whole is None else whole, return_inverse=True, return_counts=True
+        np.arange(n) if cluster is None else cluster, return_inverse=True, return_counts=True
     )
-    texts = np.split(np.argsort(cluster, kind="stable").astype(np.int32), np.cumsum(sizes)[:-1])
+    in_order = np.argsort(cluster, kind="stable").astype(np.int32)
+    clusters = np.split(in_order, np.cumsum(sizes)[:-1])
     # as many as there are contexts are always enough
-    samples = np.random.default_rng(seed).choice(len(texts), (draws, n))
-    resampled = [np.concatenate([texts[k] for k in sample])[:n] for sample in samples]
+    samples = np.random.default_rng(seed).choice(len(clusters), (draws, n))
+    resampled = [np.concatenate([clusters[k] for k in sample])[:n] for sample in samples]
     return np.repeat(resampled, assignments_per_draw, axis=0)
 
 
@@ -163,7 +164,7 @@ def observations(
 
     contexts_of : int32 (assignments, contexts), what an assignment divides into units of
         ``contexts_per_unit`` (the paper's M); those that do not fill a unit are left over
-    seed : an assignment hangs on it, on the pair and on its place among the assignments alone
+    seed : an assignment depends on it, on the pair and on its place among the assignments alone
     Returns score_gaps : float64 (cells, assignments, observations)
     rating_gaps : float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has; as `unit_sums`.

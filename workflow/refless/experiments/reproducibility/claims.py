@@ -19,7 +19,7 @@ import pandas as pd
 import yaml
 
 from refless.evaluation.evaluate import LEAST_COVERAGE, lead
-from refless.statistics import Estimate
+from refless.statistics import IntervalEstimate
 from refless.statistics.measure import Measure
 
 _COLUMNS = [
@@ -69,7 +69,7 @@ def claims_table(
 
 def _estimate(
     claim: Mapping[str, Any], table: pd.DataFrame, names: Mapping[str, str]
-) -> tuple[list[list[_Row]], Estimate]:
+) -> tuple[list[list[_Row]], IntervalEstimate]:
     """The rows that decide a claim, and its number. Raises Undecidable: there is none."""
     if "than" in claim:
         setting = {name: value for name, value in claim.items() if name != "than"}
@@ -89,7 +89,7 @@ def _estimate(
     others = [Measure(column).estimate(rival) for rival in rivals]
     if rule == "best":
         values = lead(_with_draws(estimate), map(_with_draws, others))
-        return [[best], rivals], _corrected(Estimate.of(values[0], values[1:]), tests)
+        return [[best], rivals], _corrected(IntervalEstimate.of(values[0], values[1:]), tests)
     gaps = [_corrected(estimate - other, tests) for other in others]
     if any(gap.draws is None for gap in gaps):
         raise Undecidable("no_draws")
@@ -115,18 +115,18 @@ def _matching(
     return table.to_dict("records")
 
 
-def _with_draws(estimate: Estimate) -> np.ndarray:
+def _with_draws(estimate: IntervalEstimate) -> np.ndarray:
     """The value and then the draws, shape (1 + draws,). Raises Undecidable: there are none."""
     if estimate.draws is None:
         raise Undecidable("no_draws")
     return np.append(estimate.value, estimate.draws)
 
 
-def _corrected(estimate: Estimate, tests: int) -> Estimate:
+def _corrected(estimate: IntervalEstimate, tests: int) -> IntervalEstimate:
     """With the interval of the best of so many."""
     if tests == 1 or estimate.draws is None:
         return estimate
-    return Estimate.of(estimate.value, estimate.draws, tests)
+    return IntervalEstimate.of(estimate.value, estimate.draws, tests)
 
 
 def _description(claim: Mapping[str, Any], used: list[list[_Row]]) -> str:
@@ -146,7 +146,7 @@ def _description(claim: Mapping[str, Any], used: list[list[_Row]]) -> str:
     return " less ".join(words)
 
 
-def claim_holds(estimate: Estimate, side: str, bound: float = 0.0) -> str:
+def claim_holds(estimate: IntervalEstimate, side: str, bound: float = 0.0) -> str:
     """``yes``: the interval lies on the side of the bound; ``no``: on the other; ``undecided``."""
     low, high = sorted(_SIDES[side] * (end - bound) for end in (estimate.low, estimate.high))
     return "yes" if low > 0 else "no" if high < 0 else "undecided"

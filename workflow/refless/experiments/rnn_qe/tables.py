@@ -27,7 +27,7 @@ from refless.models.rnn_qe.data import PARTS
 from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, RUNS, SETUPS, SHORT
 from refless.models.rnn_qe.scale import LOWEST
 from refless.models.rnn_qe.statistics import scale_statistics
-from refless.statistics import Estimate, draw_weights, williams
+from refless.statistics import IntervalEstimate, draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
 from refless.statistics.measure import Measure, measure_columns
 from refless.store import sealed
@@ -162,7 +162,7 @@ def seed_averages(
     for name in _MEASURES:
         values = np.array([statistics[name] for statistics in by_seed])
         mean = values.mean(axis=0)
-        estimate = Estimate.of(mean[0], mean[1:]).with_spread(scale, *_RANGES[name])
+        estimate = IntervalEstimate.of(mean[0], mean[1:]).with_spread(scale, *_RANGES[name])
         cells |= Measure(name).cells(estimate)
         if name == "pearson":
             cells["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(seeds) > 1 else math.nan
@@ -253,7 +253,7 @@ def _cells(
 
 
 def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
-    """Of each of `EVALUATIONS`, the training examples of `ADDED_MODELS` over the outputs that are
+    """Of each of `EVALUATIONS`, the training texts of `ADDED_MODELS` over the outputs that are
     tested: three of five parts; of tables 4 and 5, by configuration."""
     shares = {"cross_validation": 3 / CV_FOLDS}
     for name in CROSS:

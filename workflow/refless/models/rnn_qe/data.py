@@ -182,7 +182,14 @@ def splits_of(rated: pd.DataFrame, evaluation: str, settings: DataSettings) -> l
 
 def instances(texts: TrainingTexts, split: OutputSplit, setup: int, seed: int) -> pd.DataFrame:
     """All rows of one split under one set-up, `INSTANCE_COLUMNS`. The errors of a text follow from
-    ``seed`` and its id alone, given the training outputs."""
+    ``seed`` and its id alone, given the training outputs.
+
+    >>> columns = {"id": list("abc"), "mr": [""] * 3, "words": ["a pub"] * 3, "median_quality": 4.0}
+    >>> texts = TrainingTexts(pd.DataFrame(columns), references=pd.DataFrame())
+    >>> split = OutputSplit(train=[0], dev=[1], test=[2], source=[0])
+    >>> instances(texts, split, setup=2, seed=0)["rating"].tolist()  # 3 outputs, 0 to 4 errors
+    [4.0, 4.0, 4.0, 4.0, 3.0, 2.0, 1.0, 1.0]
+    """
     rated = texts.rated.assign(text=texts.rated["words"], rating=texts.rated["median_quality"])
     parts = [rated.iloc[getattr(split, part)].assign(part=part)[INSTANCE_COLUMNS] for part in PARTS]
     dictionary = " ".join(parts[0]["text"]).split(" ")

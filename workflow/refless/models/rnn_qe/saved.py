@@ -43,12 +43,20 @@ def word_sum(word: str) -> int:
 
 
 def sums_of(words: Mapping[str, int]) -> Vocabulary:
-    """A vocabulary without its words."""
+    """A vocabulary without its words.
+
+    >>> sums_of({"pub": 2})
+    {10646128663084456771: 2}
+    """
     return {word_sum(word): number for word, number in words.items()}
 
 
 def sentence_sums(sentences: Iterable[str]) -> list[int]:
-    """The numbers by which a file knows texts, in any spelling."""
+    """The numbers by which a file knows texts, in any spelling.
+
+    >>> sentence_sums(["A pub."]) == sentence_sums(["a PUB"])
+    True
+    """
     return [word_sum(normalize_text(sentence)) for sentence in sentences]
 
 
