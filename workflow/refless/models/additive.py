@@ -34,6 +34,8 @@ class Additive:
     and its number of words, standardised; and which tenth of the training texts is about as
     long. The penalty is chosen as that of `RidgeTfidf`.
 
+    Examples
+    --------
     >>> texts = [RatedText("a " * n, system, -1) for n in (3, 5, 8) for system in (0, 1)] * 4
     >>> model = Additive().fit(texts, [text.system for text in texts])
     >>> (model.predict(texts) > 0.5).tolist() == [text.system == 1 for text in texts]

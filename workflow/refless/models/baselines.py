@@ -27,8 +27,18 @@ STEPS = 5
 
 
 class Constant:
-    """The mean quality of the training texts, or the ``value`` that is given.
+    """The mean quality of the training texts, or a value that is given.
 
+    Parameters
+    ----------
+    value : the estimate; None for the mean
+
+    Attributes
+    ----------
+    value_ : the estimate
+
+    Examples
+    --------
     >>> Constant().fit(["a", "b"], [1.0, 2.0]).predict(["c"])
     array([1.5])
     """
@@ -48,6 +58,12 @@ class Line:
     """A least squares line from a number of a text, such as its length, to its quality: the mean
     quality where there is no slope to fit, NaN for a text whose number is NaN.
 
+    Attributes
+    ----------
+    slope_, start_ : of the line
+
+    Examples
+    --------
     >>> Line().fit([10, 20, np.nan], [1.0, 2.0, 5.0]).predict([30, np.nan])
     array([ 3., nan])
     """
@@ -67,9 +83,15 @@ class Line:
 
 
 class Lookup:
-    """The mean quality of the training texts that are equal, such as texts or systems; NaN where
+    """The mean quality of the training texts with the same X, such as text or system; NaN where
     there is none.
 
+    Attributes
+    ----------
+    mean_ : pandas Series, the mean of each
+
+    Examples
+    --------
     >>> Lookup().fit(["a", "a", "b"], [1.0, 2.0, 5.0]).predict(["a", "c"])
     array([1.5, nan])
     """
@@ -116,11 +138,19 @@ class Ngrams:
 class RidgeTfidf:
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
+    Parameters
+    ----------
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
         those of the training texts
     alphas : penalties to choose from, by the squared error on `FOLDS` of the training texts; the
-        strongest where there are fewer than two groups of them; ``alpha_`` is the chosen one
+        strongest where there are fewer than two groups of them
 
+    Attributes
+    ----------
+    alpha_ : the penalty that was chosen
+
+    Examples
+    --------
     >>> texts = ["good food", "good place", "bad food", "bad place"]
     >>> good, bad = RidgeTfidf().fit(texts, [4.0, 4.5, 1.0, 1.5]).predict(["good", "bad"])
     >>> bool(good > bad)
@@ -247,9 +277,13 @@ class RidgeBeside:
     has pairs of what the baseline looks at, such as the system, and the text. Where the baseline
     has no estimate, the mean quality counts.
 
+    Parameters
+    ----------
     baseline : such as `Lookup` or `refless.models.additive.Additive`
     ngrams, alphas : as of `RidgeTfidf`
 
+    Examples
+    --------
     >>> pairs = [("a", "good food"), ("a", "bad food"), ("b", "good"), ("b", "bad")]
     >>> model = RidgeBeside(Lookup()).fit(pairs, [5.0, 4.0, 3.0, 2.0])
     >>> model.predict([("a", ""), ("b", ""), ("new", "")]).round(1)
@@ -280,6 +314,8 @@ class RidgeScores:
     """Ridge regression over several scores of a text, standardised; its strength is chosen by
     leave-one-out. NaN for a text that has no score.
 
+    Examples
+    --------
     >>> model = RidgeScores().fit([[1, 2], [2, 1], [3, 4], [4, 3]], [1.0, 2.0, 3.0, 4.0])
     >>> model.predict([[2.5, 2.5], [np.nan, np.nan]]).round(1)
     array([2.5, nan])

@@ -285,7 +285,6 @@ def scores(
     if rule not in RULES:
         raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
     *fractions, length, closest = parts(statistics)
-    # order by order
     matches, totals = (
         np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0)) for part in fractions
     )
@@ -381,8 +380,6 @@ def corpus_delta_bleu(
     Examples
     --------
     >>> references, weights = [["a cat sat down", "the dog left"]], [[1.0, -1.0]]
-    >>> corpus_delta_bleu(["a cat sat down"], references, weights)
-    1.0
     >>> round(corpus_delta_bleu(["a cat sat up"], references, weights, max_order=2), 4)
     0.7071
     """
