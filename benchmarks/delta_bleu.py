@@ -15,9 +15,9 @@ import sacrebleu
 from benchmarks.common import HEAD, line, parser, responses, run, timed
 from refless.experiments.delta_bleu.dialogues import (
     FALLBACK_WEIGHT,
-    Cell,
     Counted,
     Dialogues,
+    Variant,
     read_dialogues,
     tokenize,
 )
@@ -46,13 +46,13 @@ def measure_units(dialogues: Dialogues, assignments: int, sample: int, runs: int
     chosen = sampled(dialogues, sample)
     lines = []
     for name, metric, peer in delta_bleu_peers():
-        cell = Cell(metric)
+        variant = Variant(metric)
         peer(*chosen[0][1])  # what it does once
         ours, alone = [], []
         for _ in range(runs):
             counted = Counted(dialogues, ORDER)
-            counting, rows = timed(counted.rows, cell)
-            adding, _ = timed(observations, counted, [cell], pool, UNIT, 0)
+            counting, rows = timed(counted.rows, variant)
+            adding, _ = timed(observations, counted, [variant], pool, UNIT, 0)
             ours.append((counting + adding) / units)
             seconds, scored = timed(lambda: [peer(*texts) for _, texts in chosen])  # noqa: B023
             alone.append(seconds / sample)

@@ -171,7 +171,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(capsys, com
     told = [word for word in COMMANDS[command] if not word.startswith("out")]
     told = [word for word in told if word != "--out"]  # BAD is not there at all
     assert main([command.split()[0], *told, "--out", out]) == 1
-    assert capsys.readouterr().err.startswith(f"refless: {out}")
+    assert capsys.readouterr().err.startswith(f"refless: {out or '--out'}")
 
 
 STREAMS = """

@@ -269,6 +269,9 @@ def test_the_mean_over_repeats():
 
 def test_what_is_resampled(rated):
     assert rated.resampling_units.number == 30
+    # a text of two contexts is resampled beside both
+    twice = replace(rated, text_id=np.append(rated.text_id[1], rated.text_id[1:]))
+    assert np.flatnonzero(twice.resampling_units.crossed >= 0).tolist() == [0, 1]
     # all that a system says stays with it
     constant = np.where(rated.system == 0, 7, rated.text_id)
     assert replace(rated, text_id=constant).resampling_units.crossed is None

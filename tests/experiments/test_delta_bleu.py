@@ -22,15 +22,15 @@ from refless.experiments.delta_bleu.dialogues import (
     HIGH,
     METRICS,
     SINGLE,
-    Cell,
     Counted,
+    Variant,
     read_dialogues,
 )
 from refless.experiments.delta_bleu.table2 import KEYS, delta_bleu_table2
 from refless.experiments.delta_bleu.units import (
     observations,
     resampled_contexts,
-    table_cells,
+    table_variants,
     unit_rows,
     write_units,
 )
@@ -116,18 +116,18 @@ def answered(quality: dict[str, list[float]]) -> pd.DataFrame:
 def test_a_weight_at_the_threshold_reaches_it_whatever_its_last_bit_is(quality, threshold):
     table = answered({"human": [quality, quality], "alpha": [0, 0], "beta": [0, 0]})
     counted = Counted(read_dialogues(table), 2)
-    assert counted.references(Cell("bleu", threshold)) == (1, 0)
+    assert counted.references(Variant("bleu", threshold)) == (1, 0)
     middle = answered({"human": [np.nextafter(0.5, 1)] * 2, "alpha": [0, 0], "beta": [0, 0]})
     counted = Counted(read_dialogues(middle), 2)
-    assert counted.references(Cell("delta_bleu")) == (1, 1)  # without a good one
+    assert counted.references(Variant("delta_bleu")) == (1, 1)  # without a good one
 
 
-CELLS = [
-    *table_cells(),
-    Cell("delta_bleu", "w>=0.2", tokens="blanks", rule="signed"),
-    Cell("bleu", SINGLE, GOOD),
-    Cell("bleu", order=1),
-    Cell("sbleu", order=1),
+VARIANTS = [
+    *table_variants(),
+    Variant("delta_bleu", "w>=0.2", tokens="blanks", rule="signed"),
+    Variant("bleu", SINGLE, GOOD),
+    Variant("bleu", order=1),
+    Variant("sbleu", order=1),
 ]
 
 
@@ -136,7 +136,7 @@ def pool(contexts: int, assignments: int) -> np.ndarray:
 
 
 def direct_references(
-    texts: pd.DataFrame, cell: Cell, context: str, pair: set[str]
+    texts: pd.DataFrame, variant: Variant, context: str, pair: set[str]
 ) -> tuple[list[tuple[str, float]], bool]:
     """(text, weight) of one context and pair, put together anew, none where it does not count; and
     whether it lacks a reference, or a good one where that is needed."""
@@ -144,34 +144,36 @@ def direct_references(
     found, human = [], ("", 0.0)
     for row in own.itertuples():
         w = (row.quality - 0.5) / 0.5
-        entry = (tokenize(row.text, cell.tokens), w)
+        entry = (tokenize(row.text, variant.tokens), w)
         if row.model == "Original Ground Truth":
             human = entry
-        elif cell.references == SINGLE:
+        elif variant.references == SINGLE:
             continue
-        if cell.references in (SINGLE, ALL) or w >= float(cell.references[3:]):
+        if variant.references in (SINGLE, ALL) or w >= float(variant.references[3:]):
             found.append(entry)
     good = any(w > 0 for _, w in found)
-    lacking = not (good if cell.weighted or cell.contexts == GOOD else found)
-    if cell.contexts == GOOD and lacking:
+    lacking = not (good if variant.weighted or variant.contexts == GOOD else found)
+    if variant.contexts == GOOD and lacking:
         return [], True
     if lacking:
         found = [entry for entry in found if entry != human]
         found.append((human[0], max(human[1], FALLBACK_WEIGHT)))
-    return found if cell.weighted else [(text, 1.0) for text, _ in found], lacking
+    return found if variant.weighted else [(text, 1.0) for text, _ in found], lacking
 
 
-def direct_score(cell: Cell, texts: list[str], references: list[list[tuple[str, float]]]) -> float:
+def direct_score(
+    variant: Variant, texts: list[str], references: list[list[tuple[str, float]]]
+) -> float:
     """Of one unit, each metric counted anew by the library's functions for whole texts."""
     kept = [k for k, own in enumerate(references) if own]
     if not kept:
         return 0.0
-    hypotheses = [tokenize(texts[k], cell.tokens) for k in kept]
+    hypotheses = [tokenize(texts[k], variant.tokens) for k in kept]
     named = [[text for text, _ in references[k]] for k in kept]
     weights = [[w for _, w in references[k]] for k in kept]  # all 1 for BLEU
-    if cell.metric == "sbleu":
-        return float(smoothed_scores(of_items(hypotheses, named, weights, cell.order)).sum())
-    return corpus_delta_bleu(hypotheses, named, weights, cell.order, cell.rule)
+    if variant.metric == "sbleu":
+        return float(smoothed_scores(of_items(hypotheses, named, weights, variant.order)).sum())
+    return corpus_delta_bleu(hypotheses, named, weights, variant.order, variant.rule)
 
 
 @pytest.mark.parametrize("humans", [1, 2])
@@ -179,9 +181,9 @@ def test_observations_are_scores_of_units_counted_anew(humans):
     texts = small_texts(humans=humans)
     texts.loc[texts["context_id"] == "c4", "quality"] /= 4  # nothing good
     own = read_dialogues(texts)
-    cells = CELLS if humans == 1 else CELLS[::5]
-    m, q = observations(Counted(own, 2), cells, pool(12, 2), 5, seed=7)
-    assert m.shape == (len(cells), 2, 6 * 2)
+    variants = VARIANTS if humans == 1 else VARIANTS[::5]
+    m, q = observations(Counted(own, 2), variants, pool(12, 2), 5, seed=7)
+    assert m.shape == (len(variants), 2, 6 * 2)
     known = texts.set_index(["context_id", "model"])
     for number, (a, b) in list(enumerate(combinations(own.systems, 2)))[::2]:
         generator = np.random.default_rng([7, number])
@@ -192,14 +194,14 @@ def test_observations_are_scores_of_units_counted_anew(humans):
             names = [f"c{k}" for k in order[assignment, unit]]
             rated = [known["quality"][[(c, s) for c in names]].mean() for s in (a, b)]
             assert q[place] == pytest.approx(sign[assignment, unit] * (rated[0] - rated[1]))
-            for k, cell in enumerate(cells):
-                references = [direct_references(texts, cell, c, {a, b})[0] for c in names]
+            for k, variant in enumerate(variants):
+                references = [direct_references(texts, variant, c, {a, b})[0] for c in names]
                 first, second = (
-                    direct_score(cell, [known["text"][c, s] for c in names], references)
+                    direct_score(variant, [known["text"][c, s] for c in names], references)
                     for s in (a, b)
                 )
                 expected = sign[assignment, unit] * (first - second)
-                assert m[(k, *place)] == pytest.approx(expected, abs=1e-12), cell
+                assert m[(k, *place)] == pytest.approx(expected, abs=1e-12), variant
 
 
 def test_references_are_counted_over_contexts_and_pairs():
@@ -208,10 +210,10 @@ def test_references_are_counted_over_contexts_and_pairs():
     own = read_dialogues(texts)
     places = [(f"c{k}", {*pair}) for k in range(12) for pair in combinations(own.systems, 2)]
     counted, lacks = Counted(own, 2), set()
-    for cell in CELLS:
-        each = [direct_references(texts, cell, context, pair) for context, pair in places]
+    for variant in VARIANTS:
+        each = [direct_references(texts, variant, context, pair) for context, pair in places]
         number, without = np.mean([(len(found), lacking) for found, lacking in each], axis=0)
-        assert counted.references(cell) == pytest.approx((number, without)), cell
+        assert counted.references(variant) == pytest.approx((number, without)), variant
         lacks.add(without)
     assert len(lacks) > 5
 
@@ -219,23 +221,23 @@ def test_references_are_counted_over_contexts_and_pairs():
 def test_the_order_of_cells_and_blocks_change_nothing(monkeypatch):
     counted = Counted(read_dialogues(small_texts()), 2)
     again = resampled_contexts(np.arange(12), 4, 2, seed=1)
-    one = observations(counted, CELLS, again, 4, 3)
+    one = observations(counted, VARIANTS, again, 4, 3)
     monkeypatch.setattr(units, "_UNITS_AT_ONCE", 7)
-    two = observations(counted, CELLS[::-1], again, 4, 3)
+    two = observations(counted, VARIANTS[::-1], again, 4, 3)
     np.testing.assert_array_equal(one[0], two[0][::-1])
     np.testing.assert_array_equal(one[1], two[1])
     with pytest.raises(SettingError, match="a unit of 13 contexts"):
-        observations(counted, CELLS, again, 13, 3)
+        observations(counted, VARIANTS, again, 13, 3)
     for elsewhere in (again - 12, again + 1):
         with pytest.raises(SettingError, match="contexts"):
-            observations(counted, CELLS, elsewhere, 4, 3)
+            observations(counted, VARIANTS, elsewhere, 4, 3)
 
 
 def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are():
     """0.1 + 0.2 and 0.3 + 0.0 over two contexts: level, and no rounding noise says otherwise."""
     table = answered({"human": [1, 1], "alpha": [0.1, 0.2], "beta": [0.3, 0.0]})
     counted = Counted(read_dialogues(table), 2)
-    assert (observations(counted, [Cell("bleu")], pool(2, 3), 2, 1)[1] == 0).all()
+    assert (observations(counted, [Variant("bleu")], pool(2, 3), 2, 1)[1] == 0).all()
 
 
 def test_contexts_of_the_same_text_are_drawn_together_and_as_often_as_asked():
@@ -261,7 +263,7 @@ def test_rows_have_the_means_of_scipys_correlations(monkeypatch):
     monkeypatch.setattr(units, "MOST_OBSERVATIONS", 720)
     rows = unit_rows(counted, SETTINGS)
     table = rows[rows["panel"] == "table"]
-    m, q = observations(counted, table_cells(), pool(24, 20), 4, SETTINGS["seed"])
+    m, q = observations(counted, table_variants(), pool(24, 20), 4, SETTINGS["seed"])
     for k, row in enumerate(table.to_dict("records")):
         for name, of in (("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
             each = [of(m[k, a], q[a]).statistic for a in range(20)]
@@ -275,7 +277,7 @@ def test_rows_have_the_means_of_scipys_correlations(monkeypatch):
     # small units get fewer assignments
     sizes = points.loc["unit"].drop_duplicates("unit").set_index("unit")["n"]
     assert sizes.to_dict() == {1: 6 * 24, 4: 6 * 6}
-    one = observations(counted, [Cell("bleu", HIGH)], pool(24, 720 // (6 * 24)), 1, 1)
+    one = observations(counted, [Variant("bleu", HIGH)], pool(24, 720 // (6 * 24)), 1, 1)
     first = points.loc["unit"].query("unit == 1 and metric == 'bleu'")["spearman"]
     assert first.item() == pytest.approx(spearman_rows(*one).mean())
 
@@ -302,16 +304,16 @@ def test_recomputations_of_dstc7_by_others_come_out(mirror):
     path = Path(mirror, "dstc7/dstc7-task2-human_eval.tgz")
     texts = load("dstc7", "dstc7", {"path": path}, {"unit": "output"}).texts
     counted = Counted(read_dialogues(texts), 2)
-    cells = [
-        *(Cell("bleu", references, rule="floor") for references in (SINGLE, HIGH, "w>=0", ALL)),
-        *(Cell("delta_bleu", references) for references in (HIGH, "w>=0.4", "w>=0.2")),
-        *(Cell("bleu", references) for references in (HIGH, "w>=0.4", "w>=0.2")),
+    variants = [
+        *(Variant("bleu", references, rule="floor") for references in (SINGLE, HIGH, "w>=0", ALL)),
+        *(Variant("delta_bleu", references) for references in (HIGH, "w>=0.4", "w>=0.2")),
+        *(Variant("bleu", references) for references in (HIGH, "w>=0.4", "w>=0.2")),
     ]
-    m, q = observations(counted, cells, pool(1000, 100), 100, seed=1)
+    m, q = observations(counted, variants, pool(1000, 100), 100, seed=1)
     rho = spearman_rows(m, q).mean(axis=1)
     np.testing.assert_allclose(rho[:4], [0.280, 0.382, 0.325, 0.148], atol=0.006)
     np.testing.assert_allclose(rho[4:], [0.468, 0.578, 0.558, 0.382, 0.535, 0.528], atol=0.004)
-    assert counted.references(Cell("bleu", HIGH)) == pytest.approx((1.036, 0.717), abs=0.001)
+    assert counted.references(Variant("bleu", HIGH)) == pytest.approx((1.036, 0.717), abs=0.001)
 
 
 @pytest.fixture(scope="module")

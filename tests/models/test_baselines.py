@@ -6,6 +6,7 @@ from scipy.sparse import random_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 
+from refless.models.additive import Additive, RatedText
 from refless.models.baselines import Line, Lookup, Ngrams, RidgeBeside, RidgeTfidf, ridge_path
 from tests.evaluation.made_up import rows
 
@@ -63,17 +64,19 @@ def test_ngrams_that_are_counted_once_change_nothing():
     np.testing.assert_allclose(fast, alone, rtol=0, atol=1e-12)
 
 
-def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest():
+def test_ridge_beside_a_baseline_is_it_and_ridge_on_the_rest():
     texts, quality = made_up()
     systems = ["kind" if k % 3 else "strict" for k in range(len(texts))]
     shifted = quality + np.where(np.array(systems) == "kind", 0.5, -1.0)
-    model = RidgeBeside(Lookup()).fit([*zip(systems, texts, strict=True)][:50], shifted[:50])
-    means = Lookup().fit(systems[:50], shifted[:50])
-    ridge = RidgeTfidf().fit(texts[:50], shifted[:50] - means.predict(systems[:50]))
-    for asked in (systems, ["nobody"] * 60):
-        of_system = np.nan_to_num(means.predict(asked), nan=shifted[:50].mean())
-        found = model.predict([*zip(asked, texts, strict=True)])
-        np.testing.assert_allclose(found, of_system + ridge.predict(texts), atol=1e-10)
+    groups = [k // 20 for k in range(50)]
+    rated = [RatedText(text, -1, -1) for text in texts]
+    for baseline, first in ((Lookup, [*systems[:50], *["nobody"] * 10]), (Additive, rated)):
+        X = [*zip(first, texts, strict=True)]
+        found = RidgeBeside(baseline()).fit(X[:50], shifted[:50], groups).predict(X)
+        alone = baseline().fit(first[:50], shifted[:50], groups).predict(first)
+        alone = np.nan_to_num(alone, nan=shifted[:50].mean())
+        ridge = RidgeTfidf().fit(texts[:50], shifted[:50] - alone[:50], groups)
+        np.testing.assert_allclose(found, alone + ridge.predict(texts), atol=1e-10)
 
 
 def test_groups_stay_together_while_alpha_is_chosen():

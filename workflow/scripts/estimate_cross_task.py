@@ -1,4 +1,4 @@
-"""IntervalEstimate the texts of one data set from the rated texts of another. Stage: prediction."""
+"""Estimate the texts of one data set from the rated texts of another. Stage: prediction."""
 
 from pathlib import Path
 

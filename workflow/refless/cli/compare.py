@@ -43,7 +43,7 @@ def compare(arguments: Namespace) -> None:
     """
     folder = Path(arguments.out or "")
     if arguments.out in ("", "-") or (os.path.lexists(folder) and not os.path.isdir(folder)):
-        raise OutputError("is no folder", path=arguments.out, remedy="name a folder")
+        raise OutputError("is no folder", path=arguments.out or "--out", remedy="name a folder")
     for path in [folder / name for name in FILES if arguments.out]:
         if files.check_out(str(path), *arguments.ratings, arguments.join) is None:
             raise OutputError("is standard output", path=path, remedy="name another folder")

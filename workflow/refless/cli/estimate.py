@@ -29,7 +29,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def estimate(arguments: Namespace) -> None:
-    """IntervalEstimate the mean rating of each system from few ratings and many predictions.
+    """Estimate the mean rating of each system from few ratings and many predictions.
 
     --ratings are texts drawn at random, with text, quality and, if there are any, system and
     context; --outputs are all texts with the same columns (default: the rows of --ratings that

@@ -6,22 +6,20 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from refless.data.rows import File, check, read_file
+from refless.data.rows import File, check
 from refless.errors import FormatError, SettingError
 
 Join = tuple[str | Path, str | Sequence[str]]
 """A file with more columns, and the columns, or one, that say which rows belong together."""
 
 
-def read_join(join: Join | None) -> tuple[File | None, list[str]]:
-    """The file, and the columns that say which rows belong together. Raises SettingError: there are
-    no columns."""
+def keys_of(join: Join | None) -> list[str]:
+    """The columns that say which rows belong together. Raises SettingError: there are none."""
     if join is None:
-        return None, []
-    path, keys = join
-    if not keys:
+        return []
+    if not join[1]:
         raise SettingError("no column to join by", remedy="name one by --on")
-    return read_file(path), [keys] if isinstance(keys, str) else list(keys)
+    return [join[1]] if isinstance(join[1], str) else list(join[1])
 
 
 def join_columns(file: File, more: File, keys: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.data.join import Join, join_columns, read_join
+from refless.data.join import Join, join_columns, keys_of
 from refless.data.rows import File, check, files_of, read_file, shorten
 from refless.data.text_ids import label_ids, normalize_text
 from refless.errors import FormatError
@@ -173,9 +173,9 @@ def read_texts(
     """Texts to rate, a row each, as of `_read_columns`; but what ``columns`` names, and what
     ``join`` goes by, may be missing. FormatError says what is wrong with the file."""
     file = read_file(path, format)
-    more, keys = read_join(join)
-    if more and {*keys} & {*file.names}:
-        join_columns(file, more, keys)
+    keys = keys_of(join)
+    if join and {*keys} & {*file.names}:
+        join_columns(file, read_file(join[0]), keys)
     names = list(map(str.strip, file.names))
     present = {name: header for name, header in (columns or {}).items() if header in names}
     _read_columns(file, read, need, present)
@@ -234,12 +234,13 @@ def read_ratings(
     join : as of `refless.data.join`
     Raises FormatError: with a line for each column and fault.
     """
-    files = []
-    more, keys = read_join(join)
+    files, keys = [], keys_of(join)
+    more: File | None = None
     for path in files_of(paths):
         files.append(file := read_file(path, format))
         headers = file.names
-        if more:
+        if join:
+            more = more or read_file(join[0])
             join_columns(file, more, keys)
         _read_columns(file, (*_RATED_COLUMNS, rated), need, columns or {})
         used = {*file.columns, *(columns or {}).values(), *keys}

@@ -118,9 +118,7 @@ def replacement_table(
         return pd.DataFrame(columns=REPLACE_COLUMNS), "the ratings have no column rater"
     by_rater = rated.ratings.pivot_table(index="text", columns="rater", values="quality")
     ratings = by_rater.reindex(range(len(rated))).to_numpy()
-    is_rated = ~np.isnan(ratings)
-    shared = is_rated[is_rated.sum(axis=1) >= 2].sum(axis=0)
-    enough = int((shared >= FEWEST_SHARED_TEXTS).sum())
+    enough = rater_test(ratings, rated.to_user_scale(rated.quality)).raters
     if enough < FEWEST_RATERS:
         number = "no rater has" if enough == 0 else f"{enough} of the raters have"
         reason = f"{number} {FEWEST_SHARED_TEXTS} texts that others rated, too"

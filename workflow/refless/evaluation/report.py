@@ -191,9 +191,11 @@ def replacement_line(table: pd.DataFrame, reason: str) -> str:
         learned=~table["method"].str.startswith("score_"),
     ).sort_values("learned", kind="stable")  # scores are what is asked about
     yardstick = tested["method"].isin(YARDSTICKS)
-    for row in tested[tested["passes"].astype(bool) & yardstick].to_dict("records"):
-        name = "a constant" if row["method"] == "constant" else row["name"]
-        return f"{start}not decided, so would {name} ({row['wins']} raters)"
+    constant = tested[tested["passes"].astype(bool) & yardstick]
+    if len(constant):
+        first = constant.iloc[0]
+        name = "a constant" if first["method"] == "constant" else first["name"]
+        return f"{start}not decided, so would {name} ({first['wins']} raters)"
     parts = []
     for may, before in ((True, ""), (False, "not ")):
         rows = tested[(tested["may"] == may) & ~yardstick].to_dict("records")

@@ -189,7 +189,7 @@ def chosen_penalty(
     design: Any, quality: Array, groups: Sequence[object] | None, penalties: Sequence[float]
 ) -> float:
     """The penalty of ridge regression with the least squared error on `FOLDS` of the training
-    examples, of whole groups (None: of single examples), from `MANY` examples on on one of them;
+    texts, of whole groups (None: of single texts), from `MANY` texts on on one of them;
     the strongest where there are fewer than two groups.
 
     >>> from scipy.sparse import csr_array
@@ -334,4 +334,6 @@ class RidgeScores:
 
     def predict(self, X: Any) -> Array:
         scores = np.array(X)
+        if not len(scores):
+            return np.zeros(0)
         return np.where(np.isnan(scores).all(axis=1), np.nan, self._model.predict(scores))

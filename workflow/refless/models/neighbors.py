@@ -80,7 +80,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
     ) -> "NeighborsRegressor":
         """Index the training texts, and choose tau if it is to be chosen.
 
-        ``progress`` is called with the number of examples estimated, where tau is chosen.
+        ``progress`` is called with the number of texts estimated, where tau is chosen.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         Returns
         -------
         rows, similarity : shape (candidates, number), most similar first; rows of the training
-            examples, -1 where there are fewer
+            texts, -1 where there are fewer
         """
         check_is_fitted(self)
         candidates, exclude = self._candidates(texts)
@@ -194,7 +194,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         """The tau of the least squared error on the training texts, each left out in turn.
 
         Where the evidence does not suffice the mean quality counts as the prediction, so that a
-        tau gains nothing by predicting little. Of more than `AUTO_CANDIDATES` examples, the error
+        tau gains nothing by predicting little. Of more than `AUTO_CANDIDATES` texts, the error
         is that of so many, evenly spaced, each estimated from all others.
         """
         distinct = self._with_distinct_texts()
@@ -208,7 +208,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         if not np.isfinite(errors).any():
             raise SettingError(
                 f"no tau gives any of the {n} training texts {self.min_neighbors} neighbors, and at"
-                f" most {self.max_share:.0%} of the texts as neighbors",
+                f" most {100 * self.max_share:g}% of the texts as neighbors",
                 remedy="rate more texts; or ask for fewer neighbors (--min-neighbors), and let more"
                 " of the texts be neighbors (--max-share)",
             )

@@ -22,10 +22,9 @@ class Raters(NamedTuple):
     number: int  # of raters
     ratings_per_text: float
     repeated: int  # texts with two ratings or more
-    icc_single: IntervalEstimate  # ICC(1,1), of one rating, and
-    icc_mean: (
-        IntervalEstimate  # ICC(1,k), of a text's mean; NaN with fewer than `ENOUGH_TEXTS` repeated
-    )
+    # ICC(1,1), of one rating, and ICC(1,k), of a text's mean; NaN of fewer than `ENOUGH_TEXTS`
+    icc_single: IntervalEstimate
+    icc_mean: IntervalEstimate
     between: float  # share of the ratings' variance, within systems, that lies between raters
 
 

@@ -44,7 +44,7 @@ def cells(
     training: int | None = None,
 ) -> dict[str, Any]:
     """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`.
-    ``training`` is from how many examples each estimate was learned; None: it is held fixed."""
+    ``training`` is from how many texts each estimate was learned; None: it is held fixed."""
     share = training / len(quality) if training else None
     scores = evaluate(estimate, quality, draws, seed, units, share)
     row = measure_cells(mse=scores.mse, spearman=scores.spearman, coverage=scores.coverage)

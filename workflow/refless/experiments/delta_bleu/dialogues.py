@@ -37,7 +37,7 @@ _OR_LEAVE_OUT = "or take delta_bleu out of the experiments of this data set"
 
 
 @dataclass(frozen=True)
-class Cell:
+class Variant:
     """A row of table 2 or a point of figure 2.
 
     references : ``single`` (the human response), ``w>=0.6`` and the like, or ``all``
@@ -136,51 +136,52 @@ class Counted:
     def __init__(self, dialogues: Dialogues, max_order: int) -> None:
         self.dialogues, self.max_order = dialogues, max_order
         self._texts: dict[str, IndexedTexts] = {}
-        self._rows: dict[Cell, Array] = {}
+        self._rows: dict[Variant, Array] = {}
 
-    def rows(self, cell: Cell) -> Array:
+    def rows(self, variant: Variant) -> Array:
         """What adds up to a score, (systems, systems, contexts, columns): [a, b] is of the output
         of a in a pair with b. The columns are matches, totals, length, closest and, without
         weights, the smoothed score of the sentence for each highest order."""
-        metric = "delta_bleu" if cell.weighted else "bleu"
-        key = Cell(metric, cell.references, cell.contexts, cell.tokens)  # all that decides them
+        metric = "delta_bleu" if variant.weighted else "bleu"
+        # all that decides them
+        key = Variant(metric, variant.references, variant.contexts, variant.tokens)
         if key not in self._rows:
             self._rows[key] = self._computed(key)
         return self._rows[key]
 
-    def _computed(self, cell: Cell) -> Array:
-        statistics, fallback = self._statistics(cell, False), self._statistics(cell, True)
+    def _computed(self, variant: Variant) -> Array:
+        statistics, fallback = self._statistics(variant, False), self._statistics(variant, True)
         # of hypotheses without any word, totals do not tell; they score 0 either way
         statistics = np.where(_scored(statistics), statistics, fallback)
-        if not cell.weighted:
+        if not variant.weighted:
             orders = range(1, self.max_order + 1)
             smoothed = np.stack([smoothed_scores(statistics, order) for order in orders], axis=-1)
             statistics = np.concatenate([statistics, smoothed], axis=-1)
-        if cell.contexts == GOOD:
-            weighted = self._statistics(replace(cell, metric="delta_bleu"), False)
+        if variant.contexts == GOOD:
+            weighted = self._statistics(replace(variant, metric="delta_bleu"), False)
             statistics = np.where(_scored(weighted), statistics, 0.0)
         n = len(self.dialogues.systems)
         # contexts, a, b, columns
         shaped = statistics[:, 1:].reshape(-1, n, n, statistics.shape[-1])
         return np.ascontiguousarray(shaped.transpose(1, 2, 0, 3))
 
-    def _statistics(self, cell: Cell, fallback: bool) -> Array:
+    def _statistics(self, variant: Variant, fallback: bool) -> Array:
         """Statistics of every output; ``fallback``: see `_references`."""
         dialogues = self.dialogues
         contexts, n = dialogues.output.shape
-        if cell.tokens not in self._texts:
-            tokens = [tokenize(text, cell.tokens) for text in dialogues.texts]
-            self._texts[cell.tokens] = IndexedTexts(tokens, self.max_order)
-        text, weight, kept = self._references(cell, fallback)
+        if variant.tokens not in self._texts:
+            tokens = [tokenize(text, variant.tokens) for text in dialogues.texts]
+            self._texts[variant.tokens] = IndexedTexts(tokens, self.max_order)
+        text, weight, kept = self._references(variant, fallback)
         owner = np.r_[np.full(dialogues.human.shape[1], NOBODY), np.arange(n)]
         item, column = np.nonzero(kept)
         references = TextRows(text[kept], owner[column], item)
         context, system = np.divmod(np.arange(contexts * n), n)
         outputs = TextRows(dialogues.output.ravel(), system, context)
-        weight = weight[kept] if cell.weighted else np.ones(len(item))
-        return self._texts[cell.tokens].statistics(outputs, references, weight, n)
+        weight = weight[kept] if variant.weighted else np.ones(len(item))
+        return self._texts[variant.tokens].statistics(outputs, references, weight, n)
 
-    def _references(self, cell: Cell, fallback: bool) -> tuple[Array, Array, Array]:
+    def _references(self, variant: Variant, fallback: bool) -> tuple[Array, Array, Array]:
         """Texts, weights, and whether each is a reference: (contexts, humans and systems).
 
         ``fallback`` : the first human response is one in any case, at `FALLBACK_WEIGHT` or more.
@@ -190,21 +191,21 @@ class Counted:
         # a rating of 0.7 weighs 0.4, and not a last bit less
         exact = weight.round(12)
         weight[exact == 0] = 0
-        by_weight = cell.references not in (SINGLE, ALL)
-        least = float(cell.references.removeprefix("w>=")) if by_weight else -np.inf
+        by_weight = variant.references not in (SINGLE, ALL)
+        least = float(variant.references.removeprefix("w>=")) if by_weight else -np.inf
         kept = exact >= least
         if fallback:
             kept[:, 0], weight[:, 0] = True, np.maximum(weight[:, 0], FALLBACK_WEIGHT)
-        if cell.references == SINGLE:
+        if variant.references == SINGLE:
             kept[:, 1:] = False
         return text, weight, kept
 
-    def references(self, cell: Cell) -> tuple[float, float]:
+    def references(self, variant: Variant) -> tuple[float, float]:
         """Mean number of references of a context, and the share of contexts without a good one,
         over contexts and pairs of systems; see `FALLBACK_WEIGHT`."""
-        _, weight, kept = self._references(cell, False)
-        good = kept & (weight > 0) if cell.weighted or cell.contexts == GOOD else kept
-        instead = self._references(cell, True)[2] & (cell.contexts != GOOD)
+        _, weight, kept = self._references(variant, False)
+        good = kept & (weight > 0) if variant.weighted or variant.contexts == GOOD else kept
+        instead = self._references(variant, True)[2] & (variant.contexts != GOOD)
         a, b = np.array(self.dialogues.pairs).T + self.dialogues.human.shape[1]
         number, good, instead = (
             # those that are not by the pair itself, (contexts, pairs)

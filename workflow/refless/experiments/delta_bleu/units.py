@@ -24,8 +24,8 @@ from refless.experiments.delta_bleu.dialogues import (
     HIGH,
     METRICS,
     SINGLE,
-    Cell,
     Counted,
+    Variant,
     read_dialogues,
 )
 from refless.models.delta_bleu import RULES, scores
@@ -57,32 +57,34 @@ UNIT_COLUMNS = [
 ]
 
 
-def table_cells() -> list[Cell]:
+def table_variants() -> list[Variant]:
     """The rows of table 2."""
-    cells = [
-        Cell(metric, references, tokens=tokens)
+    variants = [
+        Variant(metric, references, tokens=tokens)
         for tokens in ("words", "blanks")
         for metric in METRICS
         for references in REFERENCES
     ]
-    cells += [Cell("delta_bleu", rule=rule) for rule in RULES if rule != "smooth"]
+    variants += [Variant("delta_bleu", rule=rule) for rule in RULES if rule != "smooth"]
     for references in REFERENCES[1:-1]:
-        cells += [Cell(metric, references, GOOD) for metric in ("delta_bleu", "bleu")]
-    return cells
+        variants += [Variant(metric, references, GOOD) for metric in ("delta_bleu", "bleu")]
+    return variants
 
 
-def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
-    """Panel, unit and cell of each point of figure 2. Over units and orders each metric has the
+def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Variant]]:
+    """Panel, unit and variant of each point of figure 2. Over units and orders each metric has the
     references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
     references as well, with which it reports that best."""
     contexts_per_unit, sizes = settings["contexts_per_unit"], settings["figure_unit_sizes"]
-    by_weight = [Cell(metric, f"w>={least:g}") for least in WEIGHT_THRESHOLDS for metric in METRICS]
-    best = [*(Cell(metric, HIGH) for metric in METRICS), Cell("delta_bleu", ALL)]
-    by_order = [replace(cell, order=order) for order in ORDERS for cell in best]
+    by_weight = [
+        Variant(metric, f"w>={least:g}") for least in WEIGHT_THRESHOLDS for metric in METRICS
+    ]
+    best = [*(Variant(metric, HIGH) for metric in METRICS), Variant("delta_bleu", ALL)]
+    by_order = [replace(variant, order=order) for order in ORDERS for variant in best]
     return [
-        *(("threshold", contexts_per_unit, cell) for cell in by_weight),
-        *(("unit", size, cell) for size in sizes for cell in best),
-        *(("order", contexts_per_unit, cell) for cell in by_order),
+        *(("threshold", contexts_per_unit, variant) for variant in by_weight),
+        *(("unit", size, variant) for size in sizes for variant in best),
+        *(("order", contexts_per_unit, variant) for variant in by_order),
     ]
 
 
@@ -92,30 +94,31 @@ def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) ->
     FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(dataset.texts, dataset.ratings))
-    sealed.write(path, unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings))
+    sealed.write(path, unit_rows(Counted(dialogues, max(Variant.order, *ORDERS)), settings))
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the table, with intervals, and the points of the figure (`UNIT_COLUMNS`)."""
     contexts_per_unit, seed = settings["contexts_per_unit"], settings["seed"]
     assignments_per_draw = settings["assignments_per_draw"]
-    dialogues, table = counted.dialogues, table_cells()
-    points = [("table", contexts_per_unit, cell) for cell in table] + figure_points(settings)
+    dialogues, table = counted.dialogues, table_variants()
+    points = [("table", contexts_per_unit, variant) for variant in table] + figure_points(settings)
     contexts = np.arange(len(dialogues.output), dtype=np.int32)
-    values: dict[tuple[int, Cell], dict[str, Any]] = {}
+    values: dict[tuple[int, Variant], dict[str, Any]] = {}
     for size in dict.fromkeys(size for _, size, _ in points):
-        cells = list(dict.fromkeys(cell for _, cell_size, cell in points if cell_size == size))
+        variants = list(dict.fromkeys(variant for _, unit, variant in points if unit == size))
         n_observations = len(contexts) // size * len(dialogues.pairs)
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n_observations, 1))
         contexts_of = np.tile(contexts, (max(assignments, 1), 1))
-        score_gaps, rating_gaps = observations(counted, cells, contexts_of, size, seed)
-        for cell, rho in zip(cells, _mean(spearman_rows(score_gaps, rating_gaps)), strict=True):
-            values[size, cell] = {"spearman": rho, "n": n_observations}
+        score_gaps, rating_gaps = observations(counted, variants, contexts_of, size, seed)
+        rhos = _mean(spearman_rows(score_gaps, rating_gaps))
+        for variant, rho in zip(variants, rhos, strict=True):
+            values[size, variant] = {"spearman": rho, "n": n_observations}
         if size == contexts_per_unit:  # the table's, which come first
             tau = _mean(kendall_rows(score_gaps[: len(table)], rating_gaps))
     rows = [
-        {"panel": panel, **asdict(cell), "unit": size, **values[size, cell]}
-        for panel, size, cell in points
+        {"panel": panel, **asdict(variant), "unit": size, **values[size, variant]}
+        for panel, size, variant in points
     ]
     contexts_of = resampled_contexts(
         dialogues.context, settings["draws"], assignments_per_draw, seed
@@ -125,10 +128,10 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         _mean(correlation(score_gaps, rating_gaps).reshape(len(table), -1, assignments_per_draw))
         for correlation in (spearman_rows, kendall_rows)
     )
-    for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
+    for k, (row, variant) in enumerate(zip(rows, table, strict=False)):
         row |= Measure("spearman").cells(IntervalEstimate.of(row["spearman"], rho_again[k]))
         row |= Measure("kendall").cells(IntervalEstimate.of(tau[k], tau_again[k]))
-        row["references_per_context"], row["without_good_reference"] = counted.references(cell)
+        row["references_per_context"], row["without_good_reference"] = counted.references(variant)
     return pd.DataFrame(rows)[UNIT_COLUMNS]
 
 
@@ -154,7 +157,7 @@ def resampled_contexts(context: Array, draws: int, assignments_per_draw: int, se
 
 def observations(
     counted: Counted,
-    cells: Sequence[Cell],
+    variants: Sequence[Variant],
     contexts_of: Array,
     contexts_per_unit: int,
     seed: int,
@@ -165,7 +168,7 @@ def observations(
     contexts_of : int32 (assignments, contexts), what an assignment divides into units of
         ``contexts_per_unit`` (the paper's M); those that do not fill a unit are left over
     seed : an assignment depends on it, on the pair and on its place among the assignments alone
-    Returns score_gaps : float64 (cells, assignments, observations)
+    Returns score_gaps : float64 (variants, assignments, observations)
     rating_gaps : float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has; as `unit_sums`.
     """
@@ -178,7 +181,7 @@ def observations(
             remedy="give contexts_per_unit and figure_unit_sizes of delta_bleu, in the experiments"
             f" of this data set, no number above {contexts_of.shape[1]}",
         )
-    score_gaps = np.empty((len(cells), len(contexts_of), len(dialogues.pairs) * n_units))
+    score_gaps = np.empty((len(variants), len(contexts_of), len(dialogues.pairs) * n_units))
     rating_gaps = np.empty(score_gaps.shape[1:])
     step = max(1, _UNITS_AT_ONCE // n_units)
     for number, (a, b) in enumerate(dialogues.pairs):
@@ -192,35 +195,35 @@ def observations(
         rating_gaps[:, of_this_pair] = np.round(
             sign * (rated[0] - rated[1]) / contexts_per_unit, _DIGITS
         )
-        of_pair = [_columns(counted, cells, pair) for pair in ((a, b), (b, a))]
+        of_pair = [_columns(counted, variants, pair) for pair in ((a, b), (b, a))]
         for start in range(0, len(contexts_of), step):
             part = slice(start, start + step)
             sums = [(unit_sums(values, units[part]), places) for values, places in of_pair]
-            for k, cell in enumerate(cells):
-                first, second = (_scores(total[places[k]], cell) for total, places in sums)
+            for k, variant in enumerate(variants):
+                first, second = (_scores(total[places[k]], variant) for total, places in sums)
                 score_gaps[k, part, of_this_pair] = np.round(sign[part] * (first - second), _DIGITS)
     return score_gaps, rating_gaps
 
 
 def _columns(
-    counted: Counted, cells: Sequence[Cell], pair: tuple[int, int]
+    counted: Counted, variants: Sequence[Variant], pair: tuple[int, int]
 ) -> tuple[Array, list[list[int]]]:
     """What makes up the scores of the first system of a pair.
 
     Returns columns : (contexts, columns), of `Counted.rows`; equal ones, as many metrics share,
         once
-    places : of each cell, the numbers of its columns: matches and totals by order, length, closest;
-        of sBLEU the smoothed score
+    places : of each variant, the numbers of its columns: matches and totals by order, length,
+        closest; of sBLEU the smoothed score
     """
     orders = counted.max_order
     number_of: dict[bytes, int] = {}
     places = []
-    for cell in cells:
-        n = cell.order
+    for variant in variants:
+        n = variant.order
         wanted = [*range(n), *range(orders, orders + n), 2 * orders, 2 * orders + 1]
-        if cell.metric == "sbleu":
+        if variant.metric == "sbleu":
             wanted = [2 * orders + 1 + n]
-        columns = np.ascontiguousarray(counted.rows(cell)[pair].T[wanted])
+        columns = np.ascontiguousarray(counted.rows(variant)[pair].T[wanted])
         keys = [column.tobytes() for column in columns]
         places.append([number_of.setdefault(key, len(number_of)) for key in keys])
     return np.stack([np.frombuffer(key) for key in number_of], axis=1), places
@@ -248,9 +251,11 @@ def _add_up(columns: Array, units: Array, out: Array) -> None:
             out[:, a, u] = total
 
 
-def _scores(total: Array, cell: Cell) -> Array:
-    """Scores from sums of a cell's columns (see `_columns`); of sBLEU the sum over sentences."""
-    return total[0] if cell.metric == "sbleu" else scores(np.moveaxis(total, 0, -1), cell.rule)
+def _scores(total: Array, variant: Variant) -> Array:
+    """Scores from sums of a variant's columns (see `_columns`); of sBLEU the sum over sentences."""
+    if variant.metric == "sbleu":
+        return np.asarray(total[0])
+    return scores(np.moveaxis(total, 0, -1), variant.rule)
 
 
 def _mean(values: Array) -> Array:

@@ -11,8 +11,8 @@ from refless.statistics.correlation import NOISE, weighted_mean, weighted_spearm
 
 Array = np.ndarray
 
-
 SCALE = np.arange(LOWEST, HIGHEST + 0.25, 0.5)
+"""All ratings in half points."""
 
 
 def scale_statistics(prediction: Array, truth: Array, weights: Array) -> dict[str, Array]:
