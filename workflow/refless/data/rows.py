@@ -201,16 +201,14 @@ def _table(text: str, format: str, path: str) -> _NumberedRows:
         for fields in parsed:
             rows.append((start, fields))
             start = parsed.line_num + 1
-        quotes_are_text = format == "tsv" and any(
-            {"\t", "\n"} & set("".join(row)) for _, row in rows
-        )
+        unquoted = format == "tsv" and any({"\t", "\n"} & set("".join(row)) for _, row in rows)
     except csv.Error as error:
-        quotes_are_text = format == "tsv"
-        if not quotes_are_text:
+        unquoted = format == "tsv"
+        if not unquoted:
             remedy = "mend it: a quote is left open, or stands once in a text, or the file is cut"
             message = f"cannot be read as CSV from here on: {error}"
             raise FormatError(message, path=path, line=start, remedy=remedy) from error
-    if quotes_are_text:
+    if unquoted:
         lines = enumerate(text.removesuffix("\n").split("\n"), 1)
         rows = [(number, line.split("\t") if line else []) for number, line in lines]
     rows = list(dropwhile(lambda row: not row[1], rows))

@@ -134,16 +134,13 @@ def _read_columns(
     if SCORES in wanted:
         wanted |= {name for name in names if name.startswith("score_")}
     used = [name for name in names if name in wanted]
-    if lost := [
-        name for name in dict.fromkeys([*need, *renamed.values(), *used]) if names.count(name) != 1
-    ]:
+    once = dict.fromkeys([*need, *renamed.values(), *used])
+    if lost := [name for name in once if names.count(name) != 1]:
         lost_names = ", ".join(repr(columns.get(name, name)) for name in lost)
         headers = ", ".join(map(shorten, file.names[:60]))
         message = f"not there, or there twice: {lost_names}; the columns are: {headers}"
         options = " ".join(f"--column {name}=NAME" for name in lost)
-        remedy = (
-            f"say which they are: {options} (in the configuration: columns), or rename them here"
-        )
+        remedy = f"say which they are: {options} (in the configuration: columns), or rename them"
         if "weight" in lost:
             remedy += "; or with --scale LOW HIGH, give a column quality"
         if len(file.names) == 1 and (marks := re.findall(r"[;,\t|]", file.names[0])):

@@ -51,8 +51,7 @@ def load(
             **scores,
         }
     )
-    labels = rated.set_index(texts["id"]).melt(
-        var_name="rater", value_name="label", ignore_index=False
-    )
+    by_id = rated.set_index(texts["id"])
+    labels = by_id.melt(var_name="rater", value_name="label", ignore_index=False)
     labels = labels.dropna().loc[texts["id"]].reset_index()
     return RatedTexts(texts, labels, scale=(0, HIGHEST))

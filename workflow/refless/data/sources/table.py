@@ -5,6 +5,7 @@ No data set is named here: an entry in the configuration with ``loader: table`` 
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -54,15 +55,12 @@ def load(
     }
     rated = pd.DataFrame(columns_of_texts)
     if "context" in texts or "mr" in texts:
-        rated["context_id"] = [
-            f"c{number + 1:04d}" for number in text_ids(contexts, separate_blank=True)
-        ]
+        numbers = text_ids(contexts, separate_blank=True)
+        rated["context_id"] = [f"c{number + 1:04d}" for number in numbers]
     if "mr" in texts:
         rated = rated.assign(mr=texts["mr"], **mr.keys(texts["mr"]))
     if "references" in texts:
-        rated["references"] = [
-            json.dumps(listed, ensure_ascii=False) for listed in texts["references"]
-        ]
+        rated["references"] = texts["references"].map(partial(json.dumps, ensure_ascii=False))
     rated = rated.join(texts.filter(regex="^score_"))
     if not ratings["rater"].any():
         return RatedTexts(rated, scale=(low, high))
