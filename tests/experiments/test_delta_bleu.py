@@ -116,10 +116,10 @@ def answered(quality: dict[str, list[float]]) -> pd.DataFrame:
 def test_a_weight_at_the_threshold_reaches_it_whatever_its_last_bit_is(quality, threshold):
     table = answered({"human": [quality, quality], "alpha": [0, 0], "beta": [0, 0]})
     counted = Counted(read_dialogues(table), 2)
-    assert counted.references(Variant("bleu", threshold)) == (1, 0)
+    assert counted.reference_counts(Variant("bleu", threshold)) == (1, 0)
     middle = answered({"human": [np.nextafter(0.5, 1)] * 2, "alpha": [0, 0], "beta": [0, 0]})
     counted = Counted(read_dialogues(middle), 2)
-    assert counted.references(Variant("delta_bleu")) == (1, 1)  # without a good one
+    assert counted.reference_counts(Variant("delta_bleu")) == (1, 1)  # without a good one
 
 
 VARIANTS = [
@@ -213,7 +213,7 @@ def test_references_are_counted_over_contexts_and_pairs():
     for variant in VARIANTS:
         each = [direct_references(texts, variant, context, pair) for context, pair in places]
         number, without = np.mean([(len(found), lacking) for found, lacking in each], axis=0)
-        assert counted.references(variant) == pytest.approx((number, without)), variant
+        assert counted.reference_counts(variant) == pytest.approx((number, without)), variant
         lacks.add(without)
     assert len(lacks) > 5
 
@@ -313,7 +313,9 @@ def test_recomputations_of_dstc7_by_others_come_out(mirror):
     rho = spearman_rows(m, q).mean(axis=1)
     np.testing.assert_allclose(rho[:4], [0.280, 0.382, 0.325, 0.148], atol=0.006)
     np.testing.assert_allclose(rho[4:], [0.468, 0.578, 0.558, 0.382, 0.535, 0.528], atol=0.004)
-    assert counted.references(Variant("bleu", HIGH)) == pytest.approx((1.036, 0.717), abs=0.001)
+    assert counted.reference_counts(Variant("bleu", HIGH)) == pytest.approx(
+        (1.036, 0.717), abs=0.001
+    )
 
 
 @pytest.fixture(scope="module")

@@ -62,8 +62,8 @@ COLUMNS = [
 texts, or, of RNN-QE, these ``predictions``."""
 FIRST_SIZE = 25
 """Rated texts at the first point of the learning curve."""
-MOST_PARTS = 8
-"""Parts of the training texts, at most, of which a point is the mean."""
+MOST_SUBSETS = 8
+"""Of the training texts, at most, of which a point is the mean."""
 LAST_DOUBLING = 0.95
 """Share of the smallest training part up to which there are points."""
 
@@ -79,7 +79,7 @@ class Comparison:
     # those of a row, averaged over the repeats that another row has, too
     draws_beside: Callable[[Row, Row], Draws]
     splits: dict[str, list[CvSplit]]  # repeats of each split that there is
-    left_out_kernels: list[str]  # why
+    kernel_notes: list[str]  # why kernels are left out
 
     @property
     def order(self) -> list[str]:
@@ -144,7 +144,7 @@ def compare(
         draws=draws,
         draws_beside=draws_beside,
         splits=splits,
-        left_out_kernels=[*left_out],
+        kernel_notes=[*left_out],
     )
 
 
@@ -169,10 +169,10 @@ def _reasons(
 
 def estimate_splits(method: Method, rated: Rated, splits: Splits) -> dict[str, list[Array]]:
     """Of each split, the estimates under the repeats that a method takes; it is asked once."""
-    parts = [(name, part) for name in splits for part in splits[name][: method.repeats]]
+    repeats = [(name, split) for name in splits for split in splits[name][: method.repeats]]
     estimates: dict[str, list[Array]] = {name: [] for name in splits}
-    values = method.estimate(rated, [part for _, part in parts])
-    for (name, _), value in zip(parts, values, strict=True):
+    values = method.estimate(rated, [split for _, split in repeats])
+    for (name, _), value in zip(repeats, values, strict=True):
         estimates[name].append(value)
     return estimates
 
@@ -315,7 +315,7 @@ def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> floa
         return 1.0
     ratio = -abs(gap[0]) / error
     tail = ndtr(ratio) if np.isinf(freedom) else stdtr(freedom, ratio)
-    return float(min(p, max(least, 2 * tail)))
+    return float(max(least, min(p, 2 * tail)))
 
 
 def learning_curve(
@@ -325,9 +325,9 @@ def learning_curve(
     its interval, within the folds, or systems, of the first repeat of the main split; the last
     point is of all training texts, and the mean over repeats.
 
-    Training texts are put into disjoint parts of that size, of which at most `MOST_PARTS` train a
-    model each; a point is their mean. Fewer parts count, together, as one training set
-    (`spread_scale`); of so many, what training texts do is seen from part to part (`t_draws`).
+    Training texts are put into disjoint subsets of that size, of which at most `MOST_SUBSETS` train
+    a model each; a point is their mean. Fewer of them count, together, as one training set
+    (`spread_scale`); of so many, what training texts do is seen from one to the other (`t_draws`).
     """
     main = comparison.order[0]
     split, n, ridge = comparison.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
@@ -338,14 +338,14 @@ def learning_curve(
     n_training = FIRST_SIZE
     while n_training < LAST_DOUBLING * (n - fold_sizes.max()):
         share_of_fold = n_training / n / (1 - 1 / split.folds)
-        part = rank_in_fold // np.maximum(1, share_of_fold * fold_sizes)[split.fold]
-        r_of_parts = []
-        for number in range(int(min(1 / share_of_fold, fold_sizes.min(), MOST_PARTS))):
-            estimates = predict.fit_folds(ridge, rated.texts, rated, split, part == number)
+        subset = rank_in_fold // np.maximum(1, share_of_fold * fold_sizes)[split.fold]
+        r_of_subsets = []
+        for number in range(int(min(1 / share_of_fold, fold_sizes.min(), MOST_SUBSETS))):
+            estimates = predict.fit_folds(ridge, rated.texts, rated, split, subset == number)
             r = pearson_draws(estimates, rated, split, settings.draws, settings.seed)
-            r_of_parts.append(np.nan_to_num(r))  # where nothing is ranked, r is 0
+            r_of_subsets.append(np.nan_to_num(r))  # where nothing is ranked, r is 0
         points[n_training] = _curve_point(
-            np.array(r_of_parts), rated.resampling_units.number, n_training / n, settings.seed
+            np.array(r_of_subsets), rated.resampling_units.number, n_training / n, settings.seed
         )
         n_training *= 2
     points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, RIDGE, ""]["pearson"]
@@ -354,13 +354,13 @@ def learning_curve(
 
 
 def _curve_point(r: Array, n_units: int, share_of_texts: float, seed: int) -> Array:
-    """The mean of ``r`` (parts, 1 + draws), with draws that also vary with the training texts, of
-    which a part has this share of all texts."""
+    """The mean of ``r`` (subsets, 1 + draws), with draws that also vary with the training texts, of
+    which a subset has this share of all texts."""
     (value, *draws), n_draws = r.mean(axis=0), r.shape[1] - 1
-    if len(r) < MOST_PARTS:
+    if len(r) < MOST_SUBSETS:
         scale = spread_scale(n_units, len(r) * share_of_texts, n_draws, seed)
         return np.append(value, spread_draws(value, np.array(draws), scale, -1, 1))
     scale = spread_scale(n_units, None, n_draws, seed)
     of_texts = spread_draws(value, np.array(draws), scale, -1, 1)
-    of_parts = t_draws(r[:, 0], n_draws, seed) - value
-    return np.append(value, np.clip(of_texts + of_parts, -1, 1))
+    of_subsets = t_draws(r[:, 0], n_draws, seed) - value
+    return np.append(value, np.clip(of_texts + of_subsets, -1, 1))

@@ -64,8 +64,9 @@ MISSING = {"prompts": "context or mr"}
 
 
 class Method(Protocol):
-    """Something that estimates texts. ``repeats`` is on how many repeats of a split, at most;
-    ``learned``, whether other ratings would have given other estimates than a line's scale."""
+    """Something that estimates texts. ``repeats`` is on how many repeats of a split, at most. If it
+    is not ``learned``, texts rank as they do whatever training texts are rated, or are held to, so
+    that intervals do not widen for training."""
 
     @property
     def repeats(self) -> int | None: ...

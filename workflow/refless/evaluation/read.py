@@ -34,7 +34,8 @@ TEXTS = 10_000
 
 @dataclass(frozen=True)
 class Rated:
-    """Rated texts; everything has one entry a text. Numbers are int64 (n,), from 0."""
+    """Rated texts, each field with one entry a text but for the last ones. Numbers are int64 (n,),
+    from 0."""
 
     texts: list[str]
     quality: Array  # float64 (n,), in [0, 1]

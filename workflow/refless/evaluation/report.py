@@ -319,8 +319,8 @@ def command(comparison: Comparison, options: Sequence[str]) -> str:
 
 def warnings(rated: Rated, comparison: Comparison, replacement: pd.DataFrame) -> Iterator[str]:
     """What a reader has to know before trusting the answer: three lines at most."""
-    if comparison.left_out_kernels:
-        yield "; ".join(comparison.left_out_kernels)
+    if comparison.kernel_notes:
+        yield "; ".join(comparison.kernel_notes)
     notes = [*_score_notes(rated, comparison)]
     if mapped := [*replacement.loc[replacement["mapped"].astype(bool), "method"]]:
         notes.append(f"{', '.join(mapped)}: of another unit, mapped to ratings by a line")

@@ -25,8 +25,7 @@ def neighbor_means(
     leave_one_out : candidates are the training texts, and each leaves out its own row. The row,
         not its value: an equal text elsewhere stays a neighbor.
     in_order : ratings are added one after the other, as by `refless.kernels.neighbor_sums`, and not
-        as by `numpy.mean`: where estimates tie but for rounding, as in table 3 of the paper, ranks
-        hang on it
+        as by `numpy.mean`, whose rounding breaks ties in tables 1 and 3 of the paper
     Returns means : shape (candidates,), NaN without a neighbor
     counts : shape (candidates,), int64
 
@@ -39,8 +38,8 @@ def neighbor_means(
     counts = neighbors.sum(axis=1).astype(np.int64)
     means = np.full(len(neighbors), np.nan)
     for row in np.flatnonzero(counts):
-        ratings = quality[neighbors[row]]
-        means[row] = np.cumsum(ratings)[-1] / len(ratings) if in_order else np.mean(ratings)
+        of_row = quality[neighbors[row]]
+        means[row] = np.cumsum(of_row)[-1] / len(of_row) if in_order else np.mean(of_row)
     return means, counts
 
 

@@ -22,10 +22,13 @@ AUTO_TAUS = 32
 """Values of tau that ``auto`` chooses from."""
 AUTO_CANDIDATES = 5000
 """Training texts that it estimates to choose one, at most."""
+GRID_CANDIDATES, GRID_VALUES = 200, 4_000_000
+"""Training texts whose similarities to all others it chooses these values from, and similarities,
+at most."""
 
 
 class NeighborsRegressor(RegressorMixin, BaseEstimator):
-    """Predict quality as the mean rating of the nearest rated neighbors.
+    """Predict quality as the mean rating of the rated neighbors.
 
     A scikit-learn estimator whose X is a list of texts. The kernel matrix is never held whole:
     memory grows with candidates plus training texts.
@@ -228,9 +231,9 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
     def _tau_grid(self) -> Array:
         """At most `AUTO_TAUS` values of the kernel, ascending: those that a share of the pairs of
-        training texts reaches, for shares in a geometric row from a / n to b."""
+        training texts, of some with all, reaches, for shares in a geometric row from a / n to b."""
         n = len(self.texts_)
-        rows = _spaced(n, max(1, min(200, 4_000_000 // n)))
+        rows = _spaced(n, max(1, min(GRID_CANDIDATES, GRID_VALUES // n)))
         candidates = [self.texts_[row] for row in rows]
         values = kernel(self.kernel, candidates, self.index_, threads=self.threads)
         values[np.arange(len(rows)), rows] = 0  # itself

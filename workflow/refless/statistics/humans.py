@@ -28,8 +28,8 @@ class AnnotatorScores(NamedTuple):
 
 
 class CoveredErrors(NamedTuple):
-    """Mean over annotators of their MSE on all candidates, on the covered ones, and covered -
-    overall over overall; p of the permutation test."""
+    """Mean over annotators of their MSE on all candidates, on the covered ones, and
+    (covered - overall) / overall; p of the permutation test."""
 
     overall: IntervalEstimate
     covered: IntervalEstimate
@@ -113,7 +113,7 @@ def human_rows(
     """MSE and Spearman's rho of each annotator on the candidates that this annotator rated: the
     mean over annotators, and the lowest MSE and the highest rho, which may be of different ones.
 
-    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, also in
+    An annotator without a rho (one side all alike, or fewer than 3 pairs) counts as 0, also in
     each draw, unless none has one. One whose candidates a draw misses, or who has no rho on it
     alone, is left out there. NaN where there is no rating.
 
@@ -126,7 +126,8 @@ def human_rows(
         annotator on each annotator's candidates, shape (candidates,)
     others : measure against `others_mean` and not against ``truth``; candidates that nobody else
         rated drop out
-    units, draws, seed : of the bootstrap over candidates, as in `evaluate`, and over annotators
+    units, draws, seed : of the bootstrap over candidates, as in `refless.statistics.evaluate`, and
+        over annotators
 
     Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
 

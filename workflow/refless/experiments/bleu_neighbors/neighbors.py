@@ -115,7 +115,7 @@ def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Seal
     """Neighbors of texts with this quality, as written. Raises as `refless.store.sealed.read`, and
     StaleError: they are of other texts, or of other ratings."""
     file = sealed.read(path)
-    rows = file.content.drop_duplicates("id")  # files of table 2 repeat them for each kernel
+    rows = file.content.drop_duplicates("id")  # files of table 2 have them once a kernel
     same = list(rows["id"]) == list(id)
     if not (same and np.allclose(rows["quality"], quality, rtol=0, atol=1e-9)):
         raise StaleError(
@@ -130,7 +130,7 @@ def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Seal
 def read_predicted(
     ratings: Iterable[str | Path], paths: Iterable[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
-    """Task -> its predictions under the thresholds a and b; ``ratings`` are the files of rated
+    """Data set -> its predictions under the thresholds a and b; ``ratings`` are the files of rated
     texts that there are, ``paths`` ``<dataset>/<kernel>.csv`` by `write_neighbors`. Raises as
     `read_neighbors`."""
     folders = dict.fromkeys(Path(path).parent for path in ratings)

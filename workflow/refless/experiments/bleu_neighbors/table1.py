@@ -80,8 +80,8 @@ def table1(
 ) -> pd.DataFrame:
     """Table 1: the annotators and every kernel of every model on each data set, beside the paper's.
 
-    ratings, predictions : files, and thresholds : a and b, of `read_predicted`; a data set that is
-        not in these files gets rows without numbers
+    ratings, predictions : files of rated texts, and of their neighbors; thresholds : a and b; see
+        `read_predicted`. A data set that is not in these files gets rows without numbers
     published : by `refless.experiments.published.read_published`
     styles, models : see `TaskStyles` and `Models`
     bootstrap : ``draws`` and ``seed``
@@ -94,7 +94,7 @@ def table1(
     for dataset, style in styles.items():
         data = tasks.get(dataset, Predicted())
         for row in annotator_rows(data, **bootstrap) + model_rows(data, models, **bootstrap):
-            # the best annotator is one who rated very little: shown where the paper does
+            # the best values are of people who rated very little: shown where the paper does
             if style["published"] or row["model"] != BEST:
                 rows.append({"dataset": dataset, "kernel": "", **row})
     columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST_COLUMNS]
@@ -104,8 +104,8 @@ def table1(
 
 
 def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
-    """The best and the average annotator; one without a rho (labels all alike, or fewer than three)
-    counts as 0, as in the paper."""
+    """The best and the average annotator, and the average one against the others; who has no rho
+    (see `human_rows`) counts as 0, as in the paper. ``n`` counts all rated texts."""
     if not data.annotated:
         reason = "no_annotators" if data.id else ""
         return [{"model": name, "ground_truth": ALL, "reason": reason} for name in (BEST, AVERAGE)]

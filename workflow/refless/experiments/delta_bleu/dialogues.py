@@ -200,7 +200,7 @@ class Counted:
             kept[:, 1:] = False
         return text, weight, kept
 
-    def references(self, variant: Variant) -> tuple[float, float]:
+    def reference_counts(self, variant: Variant) -> tuple[float, float]:
         """Mean number of references of a context, and the share of contexts without a good one,
         over contexts and pairs of systems; see `FALLBACK_WEIGHT`."""
         _, weight, kept = self._references(variant, False)

@@ -44,8 +44,8 @@ WEIGHT_THRESHOLDS = (1, 0.8, 0.6, 0.4, 0.2, 0, -0.2, -0.4, -0.6, -0.8, -1)
 ORDERS = (1, 2, 3, 4)
 """Highest orders of n-grams, panel C."""
 MOST_OBSERVATIONS = 4_000_000
-"""Of a point of the figure over all assignments: small units make so many observations each time
-that fewer assignments say as much."""
+"""Of all assignments together: small units make so many observations each time that fewer
+assignments say as much."""
 _UNITS_AT_ONCE = 1 << 13
 """Units that are scored together: arrays of so many stay in a core's cache."""
 _DIGITS = 12
@@ -131,7 +131,9 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     for k, (row, variant) in enumerate(zip(rows, table, strict=False)):
         row |= Measure("spearman").cells(IntervalEstimate.of(row["spearman"], rho_again[k]))
         row |= Measure("kendall").cells(IntervalEstimate.of(tau[k], tau_again[k]))
-        row["references_per_context"], row["without_good_reference"] = counted.references(variant)
+        row["references_per_context"], row["without_good_reference"] = counted.reference_counts(
+            variant
+        )
     return pd.DataFrame(rows)[UNIT_COLUMNS]
 
 
@@ -167,7 +169,8 @@ def observations(
 
     contexts_of : int32 (assignments, contexts), what an assignment divides into units of
         ``contexts_per_unit`` (the paper's M); those that do not fill a unit are left over
-    seed : an assignment depends on it, on the pair and on its place among the assignments alone
+    seed : how contexts are dealt depends on it, on the pair and on the place among the assignments
+        alone; where a difference starts, also on their number
     Returns score_gaps : float64 (variants, assignments, observations)
     rating_gaps : float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has; as `unit_sums`.
@@ -208,7 +211,8 @@ def observations(
 def _columns(
     counted: Counted, variants: Sequence[Variant], pair: tuple[int, int]
 ) -> tuple[Array, list[list[int]]]:
-    """What makes up the scores of the first system of a pair.
+    """What makes up the scores of the first system of a pair, which are against references of
+    neither of the two.
 
     Returns columns : (contexts, columns), of `Counted.rows`; equal ones, as many metrics share,
         once
