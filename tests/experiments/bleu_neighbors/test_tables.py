@@ -1,6 +1,7 @@
 """Tables 1 to 3 and section 5.3: the published cells by an independent script, estimates across
 tasks and of essays by a slow loop, and every other row."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,18 @@ from refless.data.task import Task, read_task, write_task
 from refless.experiments.bleu_neighbors.essays import TABLE3_KEYS as ESSAY_KEYS
 from refless.experiments.bleu_neighbors.essays import essay_estimates, table3
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
-from refless.experiments.bleu_neighbors.table1 import SECTION53_KEYS, cells, section53, table1
+from refless.experiments.bleu_neighbors.table1 import (
+    SECTION53_KEYS,
+    cells,
+    cells_against_others,
+    section53,
+    table1,
+)
 from refless.experiments.bleu_neighbors.table1 import TABLE1_KEYS as KEYS
 from refless.experiments.bleu_neighbors.table2 import TABLE2_KEYS as PAIR_KEYS
 from refless.experiments.bleu_neighbors.table2 import table2, write_cross_estimates
 from refless.kernels import kernel
+from refless.statistics.bootstrap import training_factor
 from refless.store import sealed
 from tests.conftest import SHIPPED, published
 from tests.experiments.bleu_neighbors.written import annotated_task, written_neighbors, written_task
@@ -147,6 +155,12 @@ def test_against_the_others_nobody_meets_the_own_label(tmp_path):
     people = dataset.ratings.groupby("id")["rater"].nunique()
     assert (own["n"] == (people > 1).sum()).all()
     assert own.loc["human_average", "coverage"] == 1
+    # few units leave more open than draws of them show
+    few, estimate = replace(data, units=np.arange(len(data.id)) % 12), data.estimates["bleu.char"]
+    row = cells_against_others(few, estimate, draws=400, seed=0)
+    fixed = few.human_rows(estimate=estimate, others=True, draws=400, seed=0).average_mse
+    learned = fixed.with_spread(training_factor(0.95), 0, np.inf)
+    assert row["mse_high"] - row["mse_low"] > 1.1 * (learned.high - learned.low)
 
 
 def test_a_data_set_without_annotators_says_so(tmp_path):

@@ -15,7 +15,7 @@ import pandas as pd
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
 from refless.experiments.published import merge_published
 from refless.statistics import IntervalEstimate, covered_errors, evaluate
-from refless.statistics.bootstrap import training_factor
+from refless.statistics.bootstrap import spread_scale
 from refless.statistics.measure import Measure, measure_cells, measure_columns
 
 Array = np.ndarray
@@ -157,10 +157,11 @@ def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int
     if np.isnan(averages.average_spearman.value):
         return {}
     rated_by_several = data.rated_by_several
-    factor = training_factor((len(estimate) - 1) / len(estimate))
+    units = None if data.units is None else len(np.unique(data.units))
+    scale = spread_scale(units, (len(estimate) - 1) / len(estimate), draws, seed)
     measures = measure_cells(
-        mse=averages.average_mse.with_spread(factor, 0, np.inf),
-        spearman=averages.average_spearman.with_spread(factor, -1, 1),
+        mse=averages.average_mse.with_spread(scale, 0, np.inf),
+        spearman=averages.average_spearman.with_spread(scale, -1, 1),
     )
     return {
         "ground_truth": OTHERS,
