@@ -230,8 +230,8 @@ def after_jobs() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    what = "leave out the tests that this file lists; those that pass are added to it"
-    parser.addoption("--once", type=Path, metavar="FILE", help=what)
+    about = "leave out the tests that this file lists; those that pass are added to it"
+    parser.addoption("--once", type=Path, metavar="FILE", help=about)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
 from refless.errors import FormatError, KernelError, SettingError
-from refless.evaluation import EPSILON, METHODS, NEIGHBORS, NETWORKS, scores_texts
+from refless.evaluation import (
+    COMBINED,
+    EPSILON,
+    METHODS,
+    NEIGHBORS,
+    NETWORKS,
+    RIDGE,
+    SYSTEM_RIDGE,
+    scores_texts,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -180,7 +189,7 @@ def estimate(
     ratings: Input,
     outputs: Table | None = None,
     *,
-    method: str = "ridge",
+    method: str = RIDGE,
     kernel: str | None = None,
     by: str = "system",
     scale: Sequence[float] | None = None,
@@ -290,9 +299,9 @@ def _needed(method: str) -> tuple[list[str], list[str]]:
     if not scores_texts(method):
         remedy = f"take {', '.join(METHODS)}, or a column score_<name>"
         raise SettingError(f"there is no method {method!r}", remedy=remedy)
-    if method == "combined":
+    if method == COMBINED:
         return [], ["score_*"]
-    return [method] if method.startswith("score_") else ["system"] * (method == "ridge_system"), []
+    return [method] if method.startswith("score_") else ["system"] * (method == SYSTEM_RIDGE), []
 
 
 def _kernels(names: Sequence[str] | None) -> dict[str, Mapping[str, Any]]:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import logging
 import math
-import operator
 import re
 import unicodedata
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import compress, product
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -177,8 +176,9 @@ def read_texts(
     present = {name: header for name, header in (columns or {}).items() if header in names}
     _read_columns(file, read, need, present)
     if any(systems := file.columns.get("system", [])):
-        for line in compress(file.lines, map(operator.not_, systems)):
-            file.fault(line, "system", _NO_SYSTEM)
+        for line, system in zip(file.lines, systems, strict=True):
+            if not system:
+                file.fault(line, "system", _NO_SYSTEM)
     check([file])
     if "quality" in file.columns and "rater" in map(str.casefold, names):
         message = "has the columns rater and quality: each row would count as a text of its own"

@@ -64,9 +64,9 @@ MISSING = {"prompts": "context or mr"}
 
 
 class Method(Protocol):
-    """Something that estimates texts. ``repeats`` is on how many repeats of a split, at most. If it
-    is not ``learned``, texts rank as they do whatever training texts are rated, or are held to, so
-    that intervals do not widen for training."""
+    """Something that estimates texts. ``repeats`` is on how many repeats of a split, at most.
+    ``learned``: other training texts would have ranked texts otherwise, so intervals are widened;
+    not so of a given score, and of RNN-QE, whose estimates are held fixed."""
 
     @property
     def repeats(self) -> int | None: ...

@@ -15,14 +15,7 @@ from refless.evaluation import COMBINED, RIDGE, SYSTEM_RIDGE
 from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.read import FOLDS
 from refless.kernels import unread
-from refless.models.baselines import (
-    Line,
-    Lookup,
-    Ngrams,
-    RidgeBeside,
-    RidgeScores,
-    RidgeTfidf,
-)
+from refless.models.baselines import Line, Lookup, Ngrams, RidgeBeside, RidgeScores, RidgeTfidf
 from refless.models.folds import in_folds
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import data_sum, signature_line

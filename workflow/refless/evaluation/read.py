@@ -93,22 +93,22 @@ class Rated:
         return self.resampling_units.distinct()
 
 
-def of_user(own: UserRatings) -> Rated:
+def of_user(user: UserRatings) -> Rated:
     """A user's ratings; the scale is widened to the means of centered ratings. Raises FormatError:
     as `rated_of`."""
-    ratings, quality = own.ratings, own.texts["quality"]
-    ends = own.scale or (ratings["quality"].min(), ratings["quality"].max())
+    ratings, quality = user.ratings, user.texts["quality"]
+    ends = user.scale or (ratings["quality"].min(), ratings["quality"].max())
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
-    texts = own.texts.assign(quality=(quality - low) / ((high - low) or 1))
-    rated = rated_of(texts, (low, high), path=", ".join(file.path for file in own.files))
+    texts = user.texts.assign(quality=(quality - low) / ((high - low) or 1))
+    rated = rated_of(texts, (low, high), path=", ".join(file.path for file in user.files))
     if not ratings["rater"].any():
-        return replace(rated, guessed=own.scale is None)
-    if "system" in own.texts:
-        ratings = ratings.assign(system=own.texts["system"].to_numpy()[ratings["text"]])
+        return replace(rated, guessed=user.scale is None)
+    if "system" in user.texts:
+        ratings = ratings.assign(system=user.texts["system"].to_numpy()[ratings["text"]])
     raters = rater_agreement(ratings)
     number = np.cumsum(quality.notna()) - 1  # of each text among the rated ones
     ratings = ratings.assign(text=np.asarray(number)[ratings["text"]])
-    return replace(rated, guessed=own.scale is None, raters=raters, ratings=ratings)
+    return replace(rated, guessed=user.scale is None, raters=raters, ratings=ratings)
 
 
 def rated_of(

@@ -26,12 +26,7 @@ from refless.evaluation.evaluate import (
 )
 from refless.evaluation.measures import FEWEST_SYSTEMS, score_direction
 from refless.evaluation.pairs import ranks, significant
-from refless.evaluation.predict import (
-    TRIVIAL,
-    ComparisonSettings,
-    column_name,
-    label,
-)
+from refless.evaluation.predict import TRIVIAL, ComparisonSettings, column_name, label
 from refless.evaluation.read import Rated
 from refless.evaluation.replacement import FEWEST_RATERS, YARDSTICKS, replacing
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval

@@ -28,8 +28,8 @@ def read_published(path: str | Path) -> pd.DataFrame:
 
 
 def read_rows(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.DataFrame:
-    """The rows of stored files ``<dataset>/<name>.csv``, with ``dataset`` and ``provenance``;
-    without a file, no row of these columns. Raises as `refless.store.sealed.read`."""
+    """The rows of stored files ``<dataset>/<name>.csv``, with ``dataset`` (their folder) and
+    ``provenance``; without a file, no row of these columns. Raises as `sealed.read`."""
     parts = [pd.DataFrame(columns=[*dict.fromkeys(["dataset", *columns, "provenance"])])]
     for path in map(Path, paths):
         file = sealed.read(path)

@@ -189,7 +189,7 @@ def chosen_penalty(
     design: Any, quality: Array, groups: Sequence[object] | None, penalties: Sequence[float]
 ) -> float:
     """The penalty of ridge regression with the least squared error on `FOLDS` of the training
-    texts, of whole groups (None: of single texts), from `MANY` texts on on one of them;
+    texts, of whole groups (None: of single texts), on one of them from `MANY` texts on;
     the strongest where there are fewer than two groups.
 
     >>> from scipy.sparse import csr_array

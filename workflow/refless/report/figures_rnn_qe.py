@@ -7,14 +7,7 @@ from matplotlib.figure import Figure
 
 from refless.experiments.rnn_qe.tables import data_size
 from refless.report.catalogue import catalogue
-from refless.report.figures import (
-    FOREST,
-    GREY,
-    PALETTE,
-    empty_figure,
-    forest_figure,
-    sizes_figure,
-)
+from refless.report.figures import FOREST, GREY, PALETTE, empty_figure, forest_figure, sizes_figure
 from refless.report.names import plain, words
 
 _SCHEDULES = {

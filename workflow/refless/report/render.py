@@ -95,9 +95,8 @@ def _part(
         for line in lines.values()
     ]
     for value in sorted(row_of_value, key=order.index):
-        before = join_names(names, row_of_value[value], [section.across]) + ": " * bool(
-            section.across
-        )
+        name = join_names(names, row_of_value[value], [section.across])
+        before = f"{name}: " if section.across else name
         for name, column in measures.items():
             header += _headings(name, column, before)
             for line, cells in zip(lines.values(), grid, strict=True):
