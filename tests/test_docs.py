@@ -121,7 +121,7 @@ def test_no_example_writes_where_another_reads():
         "snakemake --cores 2 results/tables/nothing.of/that",
         "refless guess --out x",
         "refless score --ratings a.tsv --outputs b.tsv --tua 3 --out x",
-        "refless score",
+        "refless estimate",
         "python -m refless.nothing",
     ],
 )

@@ -6,6 +6,7 @@ has none. Each looks at one thing of a text, ``X``, such as the text itself or i
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Self
 
@@ -133,6 +134,12 @@ class Ngrams:
         if all(text in self._row for text in texts):
             return self._counts[[self._row[text] for text in texts]]
         return self._count.transform(texts)
+
+
+@lru_cache(maxsize=1)
+def counted_ngrams(texts: tuple[str, ...]) -> Ngrams:
+    """`Ngrams` of the same texts as last time are not counted again."""
+    return Ngrams(texts)
 
 
 class RidgeTfidf:
