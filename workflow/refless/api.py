@@ -194,6 +194,7 @@ def estimate(
     by: str = "system",
     scale: Sequence[float] | None = None,
     plan: float | None = None,
+    all_pairs: bool = False,
     seed: int = 0,
     threads: int | None = None,
     outputs_format: str = "",
@@ -208,6 +209,7 @@ def estimate(
     kernel : of neighbors, instead of a method
     by : the column whose values have a mean each
     plan : the width of an interval, for the number of rated texts that would give it
+    all_pairs : test each two groups however many there are (False: up to 200 groups)
 
     ``table`` has a row a system, ``pairs`` each two of them. Raises as `compare`.
     """
@@ -255,6 +257,7 @@ def estimate(
         with_rated=file is not None,
         scale=user_ratings.scale or (quality.min(), quality.max()),
         plan=plan,
+        all_pairs=all_pairs,
         seed=seed,
         path=path,
     )

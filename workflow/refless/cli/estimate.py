@@ -23,6 +23,8 @@ def add_arguments(command: ArgumentParser) -> None:
     add("--by", help=about, choices=GROUPS, default="system")
     about = "Say how many rated texts would give an interval of this width."
     add("--plan", help=about, type=float, metavar="WIDTH")
+    about = "Test each two groups, however many there are. (Default: up to 200 groups.)"
+    add("--all-pairs", help=about, **options.FLAG)
     options.add_seed(command)
     options.add_threads(command)
     options.add_written(command)
@@ -53,6 +55,7 @@ def estimate(arguments: Namespace) -> None:
         kernel=arguments.kernel,
         by=arguments.by,
         plan=arguments.plan,
+        all_pairs=bool(arguments.all_pairs),
         seed=arguments.seed,
         threads=arguments.threads,
         outputs_format=arguments.outputs_format,

@@ -6,13 +6,11 @@ sections 2 and 6; here with errors that are robust to clusters.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 from scipy.stats import chi2_contingency
 
 from refless.data.rows import shorten
@@ -20,10 +18,16 @@ from refless.data.text_ids import normalize_text, text_ids
 from refless.errors import FormatError
 from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.evaluate import LEVEL
-from refless.evaluation.pairs import holm
+from refless.evaluation.group_pairs import (
+    MOST_GROUPS,
+    Mean,
+    group_pairs,
+    small_sample_factor,
+    with_ranks,
+)
 from refless.evaluation.rate import TextModel, cross_predict
 from refless.evaluation.read import prompts_of, same_unit
-from refless.statistics.bootstrap import TAIL, IntervalEstimate, t_quantile
+from refless.statistics.bootstrap import TAIL, IntervalEstimate
 from refless.statistics.measure import Measure
 
 Array = np.ndarray
@@ -39,55 +43,10 @@ MEAN_COLUMNS = [
 ]
 """``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``; the
 ranks are those that the tests of all pairs leave open, 1 for the greatest mean."""
-DIFFERENCE_COLUMNS = ["a", "b", *Measure("difference").interval, "p", "p_holm"]
 UNEVEN = 0.01
 """p of the shares of ratings below which the mean of all texts is that of the systems."""
 FEWEST_RATED_TEXTS = 10
 """Different rated texts without which there is no mean."""
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean with its standard error, and what each cluster moves it by, float64 (clusters,)."""
-
-    value: float
-    influence: Array
-    freedom: int  # clusters that have ratings, less what is estimated from them; 0: no interval
-    weight: float = 0.0  # of predictions, in [0, 1]
-
-    @property
-    def error(self) -> float:
-        """NaN without degrees of freedom."""
-        return float(np.sqrt((self.influence**2).sum())) if self.freedom > 0 else float("nan")
-
-    @property
-    def _wide_error(self) -> float:
-        """Without the bias of a variance of few clusters."""
-        return self.error * _of_few(self.freedom, 1 + (self.weight > 0))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95%, by Student's t; NaN without degrees of freedom."""
-        if self.freedom < 1:
-            return float("nan"), float("nan")
-        half = t_quantile(self.freedom) * self._wide_error
-        return self.value - half, self.value + half
-
-    def __sub__(self, other: "Mean") -> "Mean":
-        """The difference, of clusters that both may share."""
-        few, weight = min(self.freedom, other.freedom), max(self.weight, other.weight)
-        return Mean(self.value - other.value, self.influence - other.influence, few, weight)
-
-    @property
-    def p(self) -> float:
-        """Two-sided, that it is 0; NaN without an error."""
-        if not self.error > 0:
-            return float("nan")
-        return float(2 * stdtr(self.freedom, -abs(self.value) / self._wide_error))
-
-
-def _of_few(freedom: int, estimated: int = 1) -> float:
-    return float(np.sqrt((freedom + estimated) / freedom)) if freedom > 0 else float("nan")
 
 
 def powered_mean(
@@ -95,37 +54,35 @@ def powered_mean(
     predicted: Array,
     unrated: Array,
     cluster: Array | None = None,
-    clusters: int | None = None,
 ) -> Mean:
     """The mean of quality from rated texts and predictions of others.
 
     quality, predicted : of the rated texts, float64 (n,); nobody's rating predicts itself
     unrated : predictions of the other texts, float64 (N,), made in the same way
     cluster : of the rated texts and then of the others, int64 (n + N,); None: each text is its own
-    clusters : their number, of all that are compared
 
     Without clusters, value, error and weight are those of ``ppi_py``; the weight takes a degree of
     freedom. Ratings that are all alike say nothing of their error: there is no interval.
     """
     n, others = len(quality), len(unrated)
     cluster = np.arange(n + others) if cluster is None else cluster
-    size = clusters or int(cluster.max()) + 1
-    with_ratings = len(np.unique(cluster[:n]))
-    alone = np.bincount(cluster[:n], (quality - quality.mean()) / n, size)
+    clusters, place = np.unique(cluster, return_inverse=True)
+    with_ratings = len(np.unique(place[:n]))
+    alone = np.bincount(place[:n], (quality - quality.mean()) / n, len(clusters))
     alike = np.ptp(quality) <= 1e-12 * max(1.0, np.abs(quality).max())
     freedom = 0 if alike else with_ratings - 1
     if not others:
-        return Mean(float(quality.mean()), alone, freedom)
+        return Mean(float(quality.mean()), alone, clusters, freedom)
     away = [-(predicted - predicted.mean()) / n, (unrated - unrated.mean()) / others]
-    moved = np.bincount(cluster, np.concatenate(away), size)
+    moved = np.bincount(place, np.concatenate(away), len(clusters))
     spread = (moved**2).sum()
-    if len(np.unique(cluster)) == len(cluster):
+    if len(clusters) == len(cluster):
         spread = np.append(predicted, unrated).var(ddof=1) * (1 / n + 1 / others)
     weight = float(np.clip(-(alone @ moved) / spread, 0, 1)) if spread > 0 else 0.0
     if freedom < 2 or weight < 1e-9:  # rounding is no weight
         weight = 0.0
     value = quality.mean() + weight * (unrated.mean() - predicted.mean())
-    return Mean(float(value), alone + weight * moved, freedom - (weight > 0), weight)
+    return Mean(float(value), alone + weight * moved, clusters, freedom - (weight > 0), weight)
 
 
 def mean_of_systems(means: Mapping[str, Mean], texts: Mapping[str, int]) -> Mean:
@@ -133,43 +90,55 @@ def mean_of_systems(means: Mapping[str, Mean], texts: Mapping[str, int]) -> Mean
     system counts as it writes and not as it was rated."""
     total = sum(texts.values())
     shares = {name: texts[name] / total for name in means}
-    clusters = len(np.unique(np.concatenate([np.flatnonzero(m.influence) for m in means.values()])))
+    moving = [mean.clusters[mean.influence != 0] for mean in means.values()]
+    clusters = len(np.unique(np.concatenate(moving)))
     weight = sum(share * means[name].weight for name, share in shares.items())
     freedom = max(0, min(sum(mean.freedom for mean in means.values()), clusters - 1 - (weight > 0)))
     parts = []
     for name, mean in means.items():
-        wide = _of_few(mean.freedom, 1 + (mean.weight > 0)) if mean.freedom > 0 else 1.0
-        parts.append(shares[name] * wide * mean.influence)
-    influence = sum(parts) / (_of_few(freedom, 1 + (weight > 0)) if freedom else 1.0)
+        factor = small_sample_factor(mean.freedom, 1 + (mean.weight > 0))
+        parts.append(shares[name] * np.nan_to_num(factor, nan=1.0) * mean.influence)
+    everywhere = np.concatenate([mean.clusters for mean in means.values()])
+    numbers, place = np.unique(everywhere, return_inverse=True)
+    factor = np.nan_to_num(small_sample_factor(freedom, 1 + (weight > 0)), nan=1.0)
+    influence = np.bincount(place, np.concatenate(parts), len(numbers)) / factor
     value = sum(share * means[name].value for name, share in shares.items())
-    return Mean(float(value), np.asarray(influence), freedom, float(weight))
+    return Mean(float(value), influence, numbers, freedom, float(weight))
 
 
 def mean_tables(
-    rated: pd.DataFrame, unrated: pd.DataFrame, plan: float | None = None
+    rated: pd.DataFrame,
+    unrated: pd.DataFrame,
+    plan: float | None = None,
+    all_pairs: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`MEAN_COLUMNS` of each system and of `ALL`, and `DIFFERENCE_COLUMNS` of each two systems, p
-    corrected for all of them by Holm. The mean of all texts is that of the systems by their texts,
-    where these were `rated_unevenly`.
+    """`MEAN_COLUMNS` of each system and of `ALL`, and `group_pairs` of the systems. The mean of all
+    texts is that of the systems by their texts, where these were `rated_unevenly`.
 
-    rated, unrated : ``predicted``, ``system`` and ``cluster``, from 0; rated ones also ``quality``
+    rated, unrated : ``predicted``, ``system`` and ``cluster``, int64; rated also ``quality``
     plan : width of an interval; ``ratings_needed`` is how many rated ones of these texts, with the
         predictions of the rest, would give it
+    all_pairs : make pairs and ranks of more than `MOST_GROUPS` systems, too
     """
-    clusters = int(max(rated["cluster"].max(), unrated["cluster"].max(), 0)) + 1
-    systems = sorted(set(rated["system"]) | set(unrated["system"]))
+    tables_by_system = [
+        {str(name): rows for name, rows in table.groupby("system", sort=False)}
+        for table in (rated, unrated)
+    ]
+    systems = sorted({name for tables in tables_by_system for name in tables})
     alone, means, counts = {}, {}, {ALL: (len(rated), len(unrated))}
     for name in [*(systems if len(systems) > 1 else []), ALL]:
-        parts = [
-            table if name == ALL else table[table["system"] == name] for table in (rated, unrated)
-        ]
+        if name == ALL:
+            parts = [rated, unrated]
+        else:
+            of_rated, of_unrated = tables_by_system
+            parts = [of_rated.get(name, rated[:0]), of_unrated.get(name, unrated[:0])]
         n, others = counts[name] = len(parts[0]), len(parts[1])
         if n:
             quality, predicted = (parts[0][c].to_numpy(float) for c in ("quality", "predicted"))
             cluster = np.concatenate([part["cluster"] for part in parts])
             rest = parts[1]["predicted"].to_numpy(float)
-            alone[name] = powered_mean(quality, predicted, np.zeros(0), cluster[:n], clusters)
-            means[name] = powered_mean(quality, predicted, rest, cluster, clusters)
+            alone[name] = powered_mean(quality, predicted, np.zeros(0), cluster[:n])
+            means[name] = powered_mean(quality, predicted, rest, cluster)
     by_system = {name: mean for name, mean in means.items() if name != ALL}
     if by_system and rated_unevenly(np.array([counts[name] for name in systems])):
         texts = {name: sum(counts[name]) for name in systems}
@@ -187,9 +156,9 @@ def mean_tables(
             if plan:
                 cells["ratings_needed"] = ratings_needed(of_ratings, mean, n, others, plan)
         rows.append(cells)
-    pairs = _differences(by_system)
+    pairs = group_pairs(by_system if all_pairs or len(by_system) <= MOST_GROUPS else {})
     table = pd.DataFrame(rows, columns=[*MEAN_COLUMNS, *(["ratings_needed"] if plan else [])])
-    return _with_ranks(table, pairs), pairs
+    return with_ranks(table, pairs), pairs
 
 
 def rated_unevenly(counts: Array) -> bool:
@@ -205,26 +174,6 @@ def rated_unevenly(counts: Array) -> bool:
 def _cells(name: str, mean: Mean) -> dict[str, float]:
     low, high = mean.interval
     return Measure(name).cells(IntervalEstimate(mean.value, low, high))
-
-
-def _differences(means: Mapping[str, Mean]) -> pd.DataFrame:
-    order = sorted(means, key=lambda name: -means[name].value)
-    rows = []
-    for a, b in combinations(order, 2):
-        gap = means[a] - means[b]
-        rows.append({"a": a, "b": b, **_cells("difference", gap), "p": gap.p})
-    pairs = pd.DataFrame(rows, columns=DIFFERENCE_COLUMNS)
-    return pairs.assign(p_holm=holm(pairs["p"]))
-
-
-def _with_ranks(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """With the ranks that significant differences leave open."""
-    significant = pairs[pairs["p_holm"] < LEVEL]
-    ranked = table["system"].isin({*pairs["a"], *pairs["b"]})
-    better = table["system"].map(significant["b"].value_counts()).fillna(0)
-    worse = table["system"].map(significant["a"].value_counts()).fillna(0)
-    low, high = (better + 1).where(ranked), (ranked.sum() - worse).where(ranked)
-    return table.assign(rank_low=low, rank_high=high)
 
 
 def ratings_needed(alone: Mean, mean: Mean, n: int, others: int, width: float) -> float:
@@ -276,10 +225,11 @@ def means_answer(
     with_rated: bool,
     scale: Sequence[float],
     plan: float | None,
+    all_pairs: bool,
     seed: int,
     path: str,
 ) -> Answer:
-    """`MEAN_COLUMNS` and `DIFFERENCE_COLUMNS` of rated texts and ``outputs``, which have the rated
+    """`MEAN_COLUMNS` and `group_pairs` of rated texts and ``outputs``, which have the rated
     ones, too (``with_rated``), with predictions by a method that ``make`` makes; a score in the
     unit of the ratings is a prediction as it is. Raises FormatError: fewer different rated texts
     than `FEWEST_RATED_TEXTS`; a system is called `ALL`; as `TextModel.check`."""
@@ -326,7 +276,7 @@ def means_answer(
             origin = "by a line to ratings, for their unit is another one, cross-fitted"
     warnings += missing_scores(both[model.scores])
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
-    table, pairs = mean_tables(rated, unrated, plan)
+    table, pairs = mean_tables(rated, unrated, plan, all_pairs)
     warnings += _oddities(table, rated, by)
     counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
     if clustered:
@@ -367,10 +317,12 @@ def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, by: str, plan: float |
     rows = table[table["mean"].notna()].sort_values("mean", ascending=False, kind="stable")
     systems, every = rows[rows["system"] != ALL], table[table["system"] == ALL].iloc[0]
     for _, row in systems.head(NAMED).iterrows():
-        rank = f"{row['rank_low']:.0f}"
-        if row["rank_high"] != row["rank_low"]:
-            rank += f" to {row['rank_high']:.0f}"
-        lines.append(f"{row['system']}: {_interval(row, 'mean')}, rank {rank}")
+        line = f"{row['system']}: {_interval(row, 'mean')}"
+        if not np.isnan(row["rank_low"]):
+            line += f", rank {row['rank_low']:.0f}"
+        if row["rank_high"] > row["rank_low"]:
+            line += f" to {row['rank_high']:.0f}"
+        lines.append(line)
     if len(systems) > NAMED:
         lines[-1] += f"; {len(systems) - NAMED} more in the table"
     line = f"all: {_interval(every, 'mean')}; of ratings alone {_interval(every, 'rated_mean')}"
@@ -388,6 +340,12 @@ def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, by: str, plan: float |
         if tested < len(pairs):
             line += f"; {len(pairs) - tested} could not be tested"
         lines.append(line)
+    elif len(systems) > MOST_GROUPS:
+        number = len(systems) * (len(systems) - 1) // 2
+        lines.append(
+            f"no two {by}s were tested, so there are no ranks: above {MOST_GROUPS} {by}s,"
+            f" --all-pairs makes the pairs ({number:,})"
+        )
     if plan:
         needed = every["ratings_needed"]
         texts = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"

@@ -1,0 +1,116 @@
+"""Means of groups, such as systems or contexts, and the differences of each two, all at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from scipy.special import stdtr, stdtrit
+
+from refless.evaluation.evaluate import LEVEL
+from refless.evaluation.pairs import holm
+from refless.statistics.bootstrap import TAIL, t_quantile
+from refless.statistics.measure import Measure
+
+Array = np.ndarray
+
+DIFFERENCE_COLUMNS = ["a", "b", *Measure("difference").interval, "p", "p_holm"]
+MOST_GROUPS = 200
+"""Groups up to which each two are tested without being asked: 19,900 pairs."""
+_ROUNDING = 1e-12
+"""What rounding leaves of a variance that is 0, as a share of the variances that it is made of."""
+
+
+def small_sample_factor(freedom: ArrayLike, estimated: ArrayLike) -> Array:
+    """What a standard error is multiplied by, against the bias of a variance of few clusters.
+
+    freedom : degrees of freedom, a number or of shape (n,)
+    estimated : how many numbers were estimated from the clusters, 1 or 2, likewise
+    Returns float64 of the same shape; NaN without degrees of freedom.
+    """
+    degrees = np.asarray(freedom)
+    known = degrees > 0
+    factor = np.sqrt(1 + np.asarray(estimated) / np.where(known, degrees, 1))
+    return np.where(known, factor, np.nan)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its standard error, and what its clusters, int64 (k,), move it by, float64
+    (k,)."""
+
+    value: float
+    influence: Array
+    clusters: Array
+    freedom: int  # clusters that have ratings, less what is estimated from them; 0: no interval
+    weight: float = 0.0  # of predictions, in [0, 1]
+
+    @property
+    def error(self) -> float:
+        """NaN without degrees of freedom."""
+        return float(np.sqrt((self.influence**2).sum())) if self.freedom > 0 else float("nan")
+
+    @property
+    def _wide_error(self) -> float:
+        """Without the bias of a variance of few clusters."""
+        return self.error * float(small_sample_factor(self.freedom, 1 + (self.weight > 0)))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95%, by Student's t; NaN without degrees of freedom."""
+        if self.freedom < 1:
+            return float("nan"), float("nan")
+        half = t_quantile(self.freedom) * self._wide_error
+        return self.value - half, self.value + half
+
+
+def group_pairs(means: Mapping[str, Mean]) -> pd.DataFrame:
+    """`DIFFERENCE_COLUMNS` of each two groups, the greater mean first: a 95% interval by Student's
+    t, and p, two-sided, also corrected for all pairs by Holm. NaN where a mean has no error, or the
+    difference has none, as where all ratings are alike."""
+    order = sorted(means, key=lambda name: -means[name].value)
+    ordered = [means[name] for name in order]
+    first, second = np.triu_indices(len(ordered), 1)
+    value, freedom, weight = (
+        np.array([getattr(mean, name) for mean in ordered], float)
+        for name in ("value", "freedom", "weight")
+    )
+    gap = value[first] - value[second]
+    few = np.minimum(freedom[first], freedom[second])
+    error = _errors_of_differences(ordered, first, second)
+    error *= small_sample_factor(few, 1 + (np.maximum(weight[first], weight[second]) > 0))
+    half = stdtrit(np.where(few > 0, few, np.nan), 1 - TAIL) * error
+    tested = error > 0
+    statistic = -np.abs(gap) / np.where(tested, error, 1)
+    p = np.where(tested, 2 * stdtr(np.where(tested, few, 1), statistic), np.nan)
+    names = np.array(order, object)
+    columns = (names[first], names[second], gap, gap - half, gap + half, p, holm(p))
+    return pd.DataFrame(dict(zip(DIFFERENCE_COLUMNS, columns, strict=True)))
+
+
+def _errors_of_differences(means: list[Mean], first: Array, second: Array) -> Array:
+    """Standard errors of ``means[first] - means[second]``, of clusters that both may share; float64
+    (pairs,)."""
+    if not means:
+        return np.zeros(0)
+    starts = np.cumsum([0, *(len(mean.clusters) for mean in means)])
+    columns = np.concatenate([mean.clusters for mean in means])
+    influence = np.concatenate([mean.influence for mean in means])
+    moved = csr_array((influence, columns, starts), shape=(len(means), int(columns.max()) + 1))
+    shared = (moved @ moved.T).toarray()
+    both = np.diag(shared)[first] + np.diag(shared)[second]
+    variance = both - 2 * shared[first, second]
+    return np.sqrt(np.where(variance > _ROUNDING * both, variance, 0))
+
+
+def with_ranks(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """A table of groups, named in ``system``, with the ranks that significant differences leave
+    open, 1 for the greatest mean; NaN for a group without pairs."""
+    significant = pairs[pairs["p_holm"] < LEVEL]
+    ranked = table["system"].isin({*pairs["a"], *pairs["b"]})
+    better = table["system"].map(significant["b"].value_counts()).fillna(0)
+    worse = table["system"].map(significant["a"].value_counts()).fillna(0)
+    low, high = (better + 1).where(ranked), (ranked.sum() - worse).where(ranked)
+    return table.assign(rank_low=low, rank_high=high)
