@@ -148,6 +148,28 @@ def test_raters_of_a_text_are_averaged(tmp_path):
     assert list(read.ratings.itertuples(index=False, name=None)) == single
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("का", "कि"), ("C++", "C#"), ("3.5", "35"), ("x<y", "x>y")]
+)
+@pytest.mark.parametrize("column", ["text", "context", "mr"])
+def test_ratings_of_what_differs_in_signs_stay_apart(column, one, other):
+    """Two rows by one rater are no text that was rated again."""
+    rows = [
+        {"text": "so", "quality": k, "rater": "ann", column: given}
+        for k, given in enumerate((one, other))
+    ]
+    assert read_ratings([pd.DataFrame(rows)]).texts["quality"].tolist() == [0, 1]
+
+
+def test_case_blanks_and_composition_keep_no_ratings_apart():
+    texts = ["Caf\u00e9 \u00a0noir", "cafe\u0301 Noir "]
+    table = pd.DataFrame(
+        {"text": texts, "quality": [1, 3], "rater": ["ann", "bob"], "context": texts}
+    )
+    assert read_ratings([table.assign(system="A")]).texts["quality"].tolist() == [2]
+    assert len(read_ratings([table.assign(system=["A", "a"])]).texts) == 2  # names
+
+
 def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
     path = write(tmp_path / "x.csv", RATED + "yes,1,A,where to,bob\u00a0\n")
     with pytest.raises(FormatError, match="--repeated-ratings mean") as caught:
@@ -257,7 +279,7 @@ def load(path: Path, **options: Any) -> RatedTexts:
 
 
 def test_a_table_is_brought_to_its_scale(tmp_path):
-    rows = "a,1,How much?,A+B\nb,5,how much,h\nc,,,B\nd,2.5,,B\n"
+    rows = "a,1,How much?,A+B\nb,5,how  much?,h\nc,,,B\nd,2.5,,B\n"
     path = write(tmp_path / "x.csv", f"response,quality,context,system\n{rows}")
     loaded = load(path, scale=[1, 5], columns={"text": "response"})
     texts = loaded.texts
@@ -339,6 +361,17 @@ def test_rows_are_joined_by_two_columns_and_outputs_too(tmp_path):
     # of outputs without these columns, the other file is not even read
     gone = (tmp_path / "gone.csv", join[1])
     assert "score_x" not in read_texts(table[["text"]], ["score_*"], join=gone).columns
+
+
+def test_keys_of_a_join_are_one_by_the_merge_key():
+    table = pd.DataFrame({"context": ["कि", "WHERE  to?", "c"], "text": ["a", "b", "d"]})
+    more = pd.DataFrame({"context": ["का", "कि", "where to?", "C"], "score_x": [1, 2, 3, 4]})
+    assert read_texts(table, ["score_*"], join=(more, "context")).columns["score_x"] == [2, 3, 4]
+    # of names that differ in case alone, each has its own row, and another spelling has none
+    more = pd.DataFrame({"id": ["aB", "Ab", "x"], "score_x": [1, 2, 3]})
+    table = pd.DataFrame({"id": ["Ab", "aB", "AB", "X"], "text": ["a", "b", "c", "d"]})
+    scores = read_texts(table, ["score_*"], join=(more, "id")).columns["score_x"]
+    assert pd.Series(scores).fillna(-1).tolist() == [2, 1, -1, 3]
 
 
 def test_what_has_no_key_is_joined_to_nothing(tmp_path):

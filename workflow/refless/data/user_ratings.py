@@ -25,7 +25,7 @@ import numpy as np
 
 from refless.data.join import Join, join_columns, keys_of
 from refless.data.rows import File, check, files_of, read_file, shorten
-from refless.data.text_ids import label_ids, normalize_text
+from refless.data.text_ids import label_ids, merge_key
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def read_ratings(
     join: Join | None = None,
 ) -> UserRatings:
     """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
-    one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
+    one text if all else in them but scores is equal, texts by `merge_key`.
 
     format, columns, need : as of `read_file` and `_read_columns`
     scale : as of `UserRatings`
@@ -281,14 +281,20 @@ def _identify_texts(rows: _Rows) -> list[int]:
     if not rows.raters:
         return list(range(len(rows.where)))
     forms = [
-        [
-            normalize_text(value) if name == "context" else tuple(str(value).split())
-            for value in column
-        ]
+        [_form(name, value) for value in column]
         for name, column in rows.columns.items()
         if not name.startswith("score_")
     ]
     return label_ids(zip(*forms, strict=True)).tolist()
+
+
+def _form(column: str, value: Any) -> Any:
+    """What two values of a column share if they are one."""
+    if _reader(column) is _name:
+        return value
+    if isinstance(value, list):
+        return tuple(map(merge_key, value))
+    return merge_key(value) if isinstance(value, str) else value
 
 
 def _check_ratings(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from refless.data.text_ids import normalize_text
+from refless.data.text_ids import fold_key
 from refless.evaluation import COMBINED, NEIGHBORS, NETWORKS, RIDGE, SYSTEM_RIDGE
 from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits
 from refless.kernels import group_sums, unread
@@ -140,7 +140,7 @@ def methods(rated: Rated, settings: ComparisonSettings) -> dict[tuple[str, str],
         ("length", ""): Fitted(baselines.Line(), [len(text) for text in texts]),
         ("words", ""): Fitted(baselines.Line(), [len(text.split()) for text in texts]),
         ("lookup", ""): Fitted(
-            baselines.Lookup(), [normalize_text(text) for text in rated.delexicalised or texts]
+            baselines.Lookup(), [fold_key(text) for text in rated.delexicalised or texts]
         ),
         **people,
         ("system_mean", ""): Fitted(baselines.Lookup(), rated.system),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data import mr
-from refless.data.text_ids import label_ids, text_ids
+from refless.data.text_ids import label_ids, merge_key, text_ids
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
 from refless.evaluation.systems import SystemGrid, system_grid
@@ -39,11 +39,11 @@ class Rated:
 
     texts: list[str]
     quality: Array  # float64 (n,), in [0, 1]
-    text_id: Array  # number of the text among the different ones, normalised
+    text_id: Array  # number of the text among those that differ in their fold key
     system: Array | None = None  # number of who wrote it; None where nobody says or one wrote all
     prompts: list[str] | None = None  # the MR or context as it is written
     context: Array | None = None  # number of it, each blank one its own; None if all are one
-    # the same where MRs that differ in the values of slots are one
+    # the same where contexts of one fold key, and MRs that differ in the values of slots, are one
     context_group: Array | None = None
     # texts with slots for the MR's values, if all MRs can be read
     delexicalised: list[str] | None = None
@@ -120,7 +120,7 @@ def rated_of(
     rows = texts[texts["quality"].notna()]
     quality, text_id = rows["quality"].to_numpy(np.float64), text_ids(rows["text"])
     if (different := len(np.unique(text_id))) < FEWEST:
-        message = f"{different} different rated texts are too few (by letters and digits alone)"
+        message = f"{different} different rated texts are too few (by letters, digits and marks)"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
     if np.ptp(quality) == 0:
         message = "all texts are rated alike, so there is nothing to predict"
@@ -134,7 +134,8 @@ def rated_of(
         references = listed if any(listed) else None
     _, prompts = prompts_of(rows)
     if (kind := kind_of_meanings(prompts)) == TEXT:
-        context = context_group = text_ids(prompts, separate_blank=True)
+        context = label_ids(map(merge_key, prompts), separate_blank=True)
+        context_group = text_ids(prompts, separate_blank=True)
         if "context_id" in rows:
             context = label_ids(rows["context_id"].astype(str), separate_blank=True)
     else:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from refless.data import mr
 from refless.data.ratings import RatedTexts, anonymise
-from refless.data.text_ids import text_ids
+from refless.data.text_ids import label_ids, merge_key
 from refless.data.user_ratings import read_ratings
 from refless.errors import FormatError
 
@@ -55,7 +55,7 @@ def load(
     }
     rated = pd.DataFrame(columns_of_texts)
     if "context" in texts or "mr" in texts:
-        numbers = text_ids(contexts, separate_blank=True)
+        numbers = label_ids(map(merge_key, contexts), separate_blank=True)
         rated["context_id"] = [f"c{number + 1:04d}" for number in numbers]
     if "mr" in texts:
         rated = rated.assign(mr=texts["mr"], **mr.keys(texts["mr"]))
