@@ -32,10 +32,10 @@ def join_columns(file: File, more: File, keys: Sequence[str]) -> None:
     a file has no such column, the other has values twice, or no row of it belongs to one of these.
     """
     for each, key in product((file, more), keys):
-        if each.names.count(key) != 1:
-            message = f"has no column {key!r}, or two; the columns are: {', '.join(each.names)}"
+        if each.headers.count(key) != 1:
+            message = f"has no column {key!r}, or two; the columns are: {', '.join(each.headers)}"
             raise FormatError(message, path=each.path, remedy="name another one by --on")
-    names = [name for name in more.names if name not in file.names]
+    names = [name for name in more.headers if name not in file.headers]
     added: dict[_Values, Mapping[str, Any]] = {}
     for line, row in zip(more.lines, map(_named(more), more.rows), strict=True):
         values = _values(row, keys)
@@ -64,7 +64,14 @@ def join_columns(file: File, more: File, keys: Sequence[str]) -> None:
 
 
 def _named(file: File) -> Any:
-    return lambda row: row if isinstance(row, dict) else dict(zip(file.names, row, strict=True))
+    """What makes a row a dictionary by headers."""
+    headers = file.headers
+
+    def named(row: Any) -> dict[str, Any]:
+        values = map(row.get, file.names) if isinstance(row, dict) else row
+        return dict(zip(headers, values, strict=True))
+
+    return named
 
 
 def _values(row: Mapping[str, Any], keys: Sequence[str]) -> _Values:
