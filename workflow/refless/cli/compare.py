@@ -85,4 +85,6 @@ def _reading_options(arguments: Namespace) -> list[str]:
         words += ["--ratings-format", arguments.ratings_format]
     if arguments.repeated_ratings != "refuse":
         words += ["--repeated-ratings", arguments.repeated_ratings]
+    if arguments.raters:
+        words += ["--raters", *arguments.raters]
     return [*words, "--center-raters"] if arguments.center_raters else words

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 import refless
 from refless.api import rated_texts
 from refless.cli import files, options
+from refless.data.rows import files_of
 from refless.evaluation import METHODS, NEIGHBORS, scores_texts
 
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
@@ -56,6 +57,8 @@ def score(arguments: Namespace) -> None:
     _check(arguments)
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model, arguments.join
     arguments.out = files.check_out(arguments.out, *inputs)
+    reading = files.reading(arguments)
+    _refuse_added_columns(arguments)
     with files.progress("scoring") as step:
         answer = refless.score(
             arguments.ratings,
@@ -68,13 +71,28 @@ def score(arguments: Namespace) -> None:
             threads=arguments.threads,
             outputs_format=arguments.outputs_format,
             step=step,
-            **files.reading(arguments),
+            **reading,
         )
     assert answer.file is not None
     files.finish(arguments, answer.file, answer.table, answer.facts)
     for warning in answer.warnings:
         files.tell(f"warning: {warning}")
     files.tell(answer.answer)
+
+
+def _refuse_added_columns(arguments: Namespace) -> None:
+    """Read the file that is to be extended, before the work begins."""
+    added = ["prediction"]
+    if arguments.method == NEIGHBORS:
+        added += ["neighbors", *(["nearest"] if arguments.explain else [])]
+    if arguments.outputs:
+        format = arguments.outputs_format
+        arguments.outputs = files.to_extend(arguments, arguments.outputs, format, added)
+    else:
+        arguments.ratings = [
+            files.to_extend(arguments, path, arguments.ratings_format, added)
+            for path in files_of(arguments.ratings)
+        ]
 
 
 def _check(arguments: Namespace) -> None:
