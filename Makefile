@@ -35,6 +35,8 @@ test-bounds: $(VENV)/dev.done ## the compiled code again, with each index checke
 test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm (as root, on Debian)
 	$(BIN)/python tests/slurm/cluster.py $(BIN)/python -m pytest -m slurm tests/slurm
 
+files: $(VENV)/files.done ## install what reads Parquet, Feather and Excel files
+
 slurm: $(VENV)/slurm.done ## install Snakemake's plugins for clusters (docs/cluster.md)
 
 torch: $(VENV)/torch.done ## install torch and an encoder, for the kernels bertscore.*
@@ -79,6 +81,8 @@ lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/docs.in -c envs/lock/core.txt -o envs/lock/docs.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate envs/files.in -c envs/lock/core.txt -o envs/lock/files.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/slurm.in -c envs/lock/core.txt -o envs/lock/slurm.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/qe.in envs/torch.in -c envs/lock/core.txt -o envs/lock/torch-wheel.txt
@@ -118,6 +122,11 @@ $(VENV)/torch.done: envs/lock/torch.txt envs/lock/torch-wheel.txt $(VENV)/core.d
 	$(PIP) --no-deps --require-hashes -r envs/lock/torch.txt
 	$(PIP) $(if $(TORCH),$(TORCH),--no-deps --require-hashes -r envs/lock/torch-wheel.txt)
 	$(BIN)/python -m refless.fetch results/logs/fetch.log --keep-going models/roberta-large
+	@touch $@
+
+$(VENV)/files.done: envs/lock/files.txt $(VENV)/core.done
+	@echo "Installing what reads Parquet, Feather and Excel files ..."
+	$(PIP) --require-hashes -r envs/lock/files.txt
 	@touch $@
 
 $(VENV)/slurm.done: envs/lock/slurm.txt $(VENV)/core.done

@@ -566,3 +566,104 @@ def test_a_fault_of_references_names_file_line_or_option(references, more, named
 def test_a_fault_of_outputs_names_the_file_and_the_line(outputs, place, capsys):
     assert delta_bleu(outputs=f"id\ttext\n{outputs}") == 1
     assert f"out.tsv{place}: " in capsys.readouterr().err
+
+
+def command(line: str) -> int:
+    return main(line.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "score --ratings - --outputs -",
+        "score --ratings train.jsonl --outputs - --join - --on text",
+        "compare --ratings - -",
+        "delta-bleu --outputs - --ratings -",
+    ],
+)
+def test_standard_input_is_read_once(words, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command(words)
+    assert stopped.value.code == 2
+    assert "standard input" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [("-1", "5"), ("-1e1", "1e1"), ("-.5", "+5.5"), ("-1.", "6")]
+)
+@pytest.mark.parametrize("sign", [" ", "="])
+def test_a_scale_may_begin_below_zero(low, high, sign, capsys):
+    words = f"estimate --ratings train.jsonl --scale{sign}{low} {high} --json"
+    assert command(words) == 0
+    assert command(f"estimate --ratings train.jsonl --scale{sign}-1e1 2") == 1
+    assert "are not from -10 to 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["--output x.tsv", "--output=x.tsv"])
+@pytest.mark.parametrize(
+    "asked", ["estimate --ratings train.jsonl", "compare --ratings train.jsonl"]
+)
+def test_output_proposes_out(asked, word, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command(f"{asked} {word}")
+    assert stopped.value.code == 2
+    assert "--out " in capsys.readouterr().err
+
+
+def no_work(*_: Any, **__: Any) -> None:
+    raise AssertionError("the work began")
+
+
+def test_a_column_that_would_be_added_is_refused_before_the_work(capsys, monkeypatch):
+    table("clash.jsonl", text=MINE, prediction=[1] * len(MINE))
+    table("rated.jsonl", text=TRAIN, quality=QUALITY, neighbors=[1] * len(TRAIN))
+    table("clash_id.jsonl", id=["1"], text=["a"], delta_bleu=[1])
+    with monkeypatch.context() as patch:
+        patch.setattr("refless.evaluation.rate.fit_neighbors", no_work)
+        patch.setattr("refless.evaluation.rate.by_model", no_work)
+        for words in (["--method", "ridge"], []):
+            assert score(*words, outputs="clash.jsonl") == 1
+            assert "'prediction'" in capsys.readouterr().err
+        assert command("score --ratings rated.jsonl --leave-one-out") == 1
+        assert "'neighbors'" in capsys.readouterr().err
+        assert command("delta-bleu --ratings rated.jsonl --outputs clash_id.jsonl --scale 1 5") == 1
+    # with --json it is in nobody's way
+    assert score("--json", outputs="clash.jsonl") == 0
+
+
+def test_raters_in_columns_and_the_command_that_comes_next(capsys):
+    given = rows(120)
+    for k, row in enumerate(given):
+        row |= {"ann": row["quality"], "bob": min(5, row["quality"] + k % 2)}
+        del row["quality"]
+    write(Path("wide.jsonl"), given)
+    assert command("compare --ratings wide.jsonl --raters ann bob --no-networks --draws 500") == 0
+    told = capsys.readouterr()
+    assert "2 raters" in told.out
+    (following,) = re.findall(r"refless score .*", told.err)
+    Path("NEW.tsv").write_text("text\tsystem\tcontext\na good place\tant\twhere?\n")
+    assert main(shlex.split(following)[1:]) == 0
+
+
+def test_names_are_no_formulas_in_a_table_that_a_spreadsheet_opens(capsys):
+    given = rows(80)
+    for row in given:
+        row["system"] = {"ant": "=cmd|' /C calc'!A0", "bee": "@b", "cat": "-1"}.get(
+            row["system"], "d"
+        )
+    write(Path("rated.jsonl"), given)
+    assert command("estimate --ratings rated.jsonl --out means.csv") == 0
+    for name, column in (("means.csv", "system"), ("means.pairs.csv", "a")):
+        names = set(pd.read_csv(name, dtype=str)[column])
+        assert names <= {"all", "'=cmd|' /C calc'!A0", "'@b", "-1", "d"}
+    # a user's fields stay as they are, and are counted
+    pd.DataFrame({"text": ["=1+1", "fine", "-2"]}).to_csv("mine.csv", index=False)
+    assert score("--out", "scored.csv", outputs="mine.csv") == 0
+    assert pd.read_csv("scored.csv", dtype=str)["text"].tolist() == ["=1+1", "fine", "-2"]
+    assert "1 fields begin with =" in capsys.readouterr().err
+
+
+def test_a_binary_ending_is_refused_for_what_is_written(capsys):
+    assert score("--out", "x.xlsx") == 1
+    assert ".csv" in capsys.readouterr().err
+    assert not Path("x.xlsx").exists()

@@ -43,19 +43,22 @@ def wanted(name: str) -> list[str]:
 
 
 def test_every_wanted_package_is_locked():
-    for name in ("core", "dev", "slurm", "docs"):
+    for name in ("core", "dev", "slurm", "docs", "files"):
         assert set(wanted(f"{name}.in")) <= set(lock(f"{name}.txt")), name
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {re.split(r"[<>=]", dependency)[0] for dependency in project["dependencies"]}
     assert names <= set(wanted("core.in"))
     torch = {line.split("==")[0] for line in wanted("torch.in") + wanted("qe.in")}
     assert torch <= set(lock("torch.txt") | lock("torch-wheel.txt"))
+    # an older Python is refused by its name: pip would ask for this package first, and find none
+    (pandas,) = (line for line in project["dependencies"] if line.startswith("pandas"))
+    assert "python_version >= '3.11'" in pandas
     # without its wheel, torch brings no CUDA
     heavy = ("torch", "nvidia", "cuda", "triton")
     assert [name for name in lock("torch.txt") if name.startswith(heavy)] == []
 
 
-@pytest.mark.parametrize("name", ["dev", "torch", "torch-wheel", "slurm", "docs"])
+@pytest.mark.parametrize("name", ["dev", "torch", "torch-wheel", "slurm", "docs", "files"])
 def test_a_lock_agrees_with_that_of_the_core(name):
     core, own = lock("core.txt"), lock(f"{name}.txt")
     assert own
@@ -205,12 +208,17 @@ def test_the_wheel_and_the_sdist_have_the_library_and_nothing_else(built):
     assert about["Version"] == refless.__version__
     needed = about.get_all("Requires-Dist")
     assert not any("://" in line for line in needed)
-    for extra, names in (("qe", ["torch"]), ("bertscore", ["torch", "bert-score", "transformers"])):
+    extras = {
+        "qe": ["torch"],
+        "bertscore": ["torch", "bert-score", "transformers"],
+        "files": ["pyarrow", "openpyxl"],
+    }
+    for extra, names in extras.items():
         own = [line for line in needed if f'extra == "{extra}"' in line]
         assert all(any(line.startswith(name) for line in own) for name in names), extra
     with tarfile.open(sdist) as archive:
         names = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
-    others = {*FILES, "PKG-INFO", "setup.cfg", "envs/qe.in", "envs/torch.in"}
+    others = {*FILES, "PKG-INFO", "setup.cfg", "envs/files.in", "envs/qe.in", "envs/torch.in"}
     library = {f"workflow/{name}" for name in package_files()}
     assert {name for name in names if ".egg-info/" not in name} == library | others
 

@@ -1,14 +1,18 @@
 """Spellings of MRs and texts: which are one, keys, the style of references."""
 
+import itertools
+import re
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data import mr
-from refless.data.text_ids import normalize_text, text_ids
+from refless.data.text_ids import fold_key, label_ids, merge_key, text_ids
 from refless.errors import FormatError
+from tests.data.test_loaders import of_config
 
 
 @pytest.mark.parametrize(
@@ -110,15 +114,76 @@ def test_one_text_is_one_however_it_is_set():
         ("我喜欢", "我 喜欢"),
         ("\u00bd of it", "1/2 of it"),
     ):
-        assert normalize_text(one) == normalize_text(other)
+        assert fold_key(one) == fold_key(other)
     greek = "α\u1fe6λος ᾲ \u0390"
     spellings = greek, greek.upper(), greek.upper().lower()
-    assert len(set(map(normalize_text, spellings))) == 1
-    assert normalize_text("ok") != normalize_text("okay")
-    assert normalize_text("caf\u00e9") == normalize_text("cafe\u0301") != normalize_text("cafe")
+    assert len(set(map(fold_key, spellings))) == 1
+    assert fold_key("ok") != fold_key("okay")
+    assert fold_key("caf\u00e9") == fold_key("cafe\u0301") != fold_key("cafe")
     # of marks alone, the marks count
-    assert normalize_text("!! !") == normalize_text("!!!") != normalize_text("???")
-    assert normalize_text(" ") == ""
+    assert fold_key("!! !") == fold_key("!!!") != fold_key("???")
+    assert fold_key(" ") == ""
+
+
+SIGNS_THAT_COUNT = [
+    *(("C++", "C#"), ("3.5", "35"), ("5", "-5"), ("x<y", "x>y"), ("ok", "ok.")),
+    *(("\U0001f600", "\U0001f622"), ("well \U0001f600", "well \U0001f622"), ("a b", "ab")),
+]
+# Devanagari, Bengali, Tamil, Thai, Arabic, Hebrew: words that differ in their vowels' signs alone
+VOWEL_SIGNS = [
+    *itertools.combinations(["का", "की", "कि", "के", "क"], 2),
+    *(("दिन", "दीन"), ("কি", "কী"), ("கி", "கு"), ("ปา", "ปี"), ("عِلم", "عَلم"), ("סֵפר", "סַפר")),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [*SIGNS_THAT_COUNT, *VOWEL_SIGNS])
+def test_what_differs_in_signs_is_never_merged(one, other):
+    assert merge_key(one) != merge_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), VOWEL_SIGNS)
+def test_vowel_signs_keep_texts_apart_in_folds_too(one, other):
+    assert fold_key(one) != fold_key(other)
+
+
+def test_case_blanks_and_composition_are_nothing():
+    assert merge_key(" Caf\u00e9\u00a0 Noir\n") == merge_key("cafe\u0301 noir")
+    greek = "α\u1fe6λος ᾲ \u0390"
+    assert len(set(map(merge_key, (greek, greek.upper(), greek.upper().lower())))) == 1
+    assert fold_key("\u2764\ufe0f yes") == fold_key("\u2764 yes")  # how an emoji looks
+    assert merge_key(" ") == ""
+
+
+@given(st.text(), st.sampled_from([str.upper, str.lower, str.title, " ".join]))
+def test_what_is_merged_is_in_one_fold(text, spell):
+    other = spell(text)
+    assert fold_key(merge_key(text)) == fold_key(text)
+    assert merge_key(text) != merge_key(other) or fold_key(text) == fold_key(other)
+
+
+def letters_and_digits(text: str) -> str:
+    """What 1.0.0 took for a text: without marks, which no rated text here has."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return re.sub(r"[\W_]+", "", folded) or "".join(folded.split())
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        *("huse_summarization", "dstc7", "asap_sas", "usr_topicalchat", "usr_personachat"),
+        *("nem", "bagel", "sfrest", "sfhot"),
+    ],
+)
+def test_on_real_data_marks_change_no_group(mirror, dataset):
+    texts = of_config(mirror, dataset).texts
+    for column in ("text", "context"):
+        before = label_ids(map(letters_and_digits, texts[column]), separate_blank=True)
+        assert text_ids(texts[column], separate_blank=True).tolist() == before.tolist()
+        if (
+            column == "context" and texts["quality"].notna().any()
+        ):  # its ratings stay where they are
+            merged = label_ids(map(merge_key, texts[column]), separate_blank=True)
+            assert len(set(merged)) == len(set(before))
 
 
 def test_texts_are_numbered_by_it():

@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -148,6 +149,28 @@ def test_raters_of_a_text_are_averaged(tmp_path):
     assert list(read.ratings.itertuples(index=False, name=None)) == single
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("का", "कि"), ("C++", "C#"), ("3.5", "35"), ("x<y", "x>y")]
+)
+@pytest.mark.parametrize("column", ["text", "context", "mr"])
+def test_ratings_of_what_differs_in_signs_stay_apart(column, one, other):
+    """Two rows by one rater are no text that was rated again."""
+    rows = [
+        {"text": "so", "quality": k, "rater": "ann", column: given}
+        for k, given in enumerate((one, other))
+    ]
+    assert read_ratings([pd.DataFrame(rows)]).texts["quality"].tolist() == [0, 1]
+
+
+def test_case_blanks_and_composition_keep_no_ratings_apart():
+    texts = ["Caf\u00e9 \u00a0noir", "cafe\u0301 Noir "]
+    table = pd.DataFrame(
+        {"text": texts, "quality": [1, 3], "rater": ["ann", "bob"], "context": texts}
+    )
+    assert read_ratings([table.assign(system="A")]).texts["quality"].tolist() == [2]
+    assert len(read_ratings([table.assign(system=["A", "a"])]).texts) == 2  # names
+
+
 def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
     path = write(tmp_path / "x.csv", RATED + "yes,1,A,where to,bob\u00a0\n")
     with pytest.raises(FormatError, match="--repeated-ratings mean") as caught:
@@ -257,7 +280,7 @@ def load(path: Path, **options: Any) -> RatedTexts:
 
 
 def test_a_table_is_brought_to_its_scale(tmp_path):
-    rows = "a,1,How much?,A+B\nb,5,how much,h\nc,,,B\nd,2.5,,B\n"
+    rows = "a,1,How much?,A+B\nb,5,how  much?,h\nc,,,B\nd,2.5,,B\n"
     path = write(tmp_path / "x.csv", f"response,quality,context,system\n{rows}")
     loaded = load(path, scale=[1, 5], columns={"text": "response"})
     texts = loaded.texts
@@ -341,6 +364,17 @@ def test_rows_are_joined_by_two_columns_and_outputs_too(tmp_path):
     assert "score_x" not in read_texts(table[["text"]], ["score_*"], join=gone).columns
 
 
+def test_keys_of_a_join_are_one_by_the_merge_key():
+    table = pd.DataFrame({"context": ["कि", "WHERE  to?", "c"], "text": ["a", "b", "d"]})
+    more = pd.DataFrame({"context": ["का", "कि", "where to?", "C"], "score_x": [1, 2, 3, 4]})
+    assert read_texts(table, ["score_*"], join=(more, "context")).columns["score_x"] == [2, 3, 4]
+    # of names that differ in case alone, each has its own row, and another spelling has none
+    more = pd.DataFrame({"id": ["aB", "Ab", "x"], "score_x": [1, 2, 3]})
+    table = pd.DataFrame({"id": ["Ab", "aB", "AB", "X"], "text": ["a", "b", "c", "d"]})
+    scores = read_texts(table, ["score_*"], join=(more, "id")).columns["score_x"]
+    assert pd.Series(scores).fillna(-1).tolist() == [2, 1, -1, 3]
+
+
 def test_what_has_no_key_is_joined_to_nothing(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("n,score_x\n,99\n0,1\n")
@@ -394,3 +428,105 @@ def test_lists_as_python_prints_them_and_columns_that_are_declined(tmp_path):
     with pytest.raises(FormatError, match="references"):
         read_ratings([path])
     assert "references" not in read_ratings([path], columns={"references": ""}).texts
+
+
+WIDE = "text,system, ann ,bob,cy\na,A,1,2,\nb,A,4,,\na,B,5,3,4\nc,B,,,\n"
+
+
+def test_raters_stand_in_columns(tmp_path):
+    path = write(tmp_path / "x.csv", WIDE)
+    read = read_ratings([path], raters=["ann", "bob", "cy"])
+    assert read.texts["quality"].fillna(-1).tolist() == [1.5, 4, 4, -1]
+    assert read.text_of == [0, 1, 2, 3]
+    single = [
+        (0, "ann", 1),
+        (0, "bob", 2),
+        (1, "ann", 4),
+        (2, "ann", 5),
+        (2, "bob", 3),
+        (2, "cy", 4),
+    ]
+    assert list(read.ratings.itertuples(index=False, name=None)) == single
+    long = (
+        pd.read_csv(path)
+        .rename(columns=str.strip)
+        .melt(["text", "system"], var_name="rater", value_name="quality")
+    )
+    same = read_ratings([long]).texts
+    pd.testing.assert_frame_equal(same[["text", "quality"]], read.texts[["text", "quality"]])
+    centered = read_ratings([path], raters=["ann", "bob", "cy"], center=True).ratings
+    means = centered.groupby("rater")["quality"].mean()
+    assert means.to_numpy() == pytest.approx(np.full(3, 19 / 6))
+    loaded = load(path, scale=[1, 5], raters=["ann", "bob"])
+    assert loaded.texts["n_ratings"].tolist() == [2, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "raters", "scale", "words", "line"),
+    [
+        (WIDE, ["ann", "dan"], None, "'dan'", None),
+        (WIDE.replace("4,,", "good,,"), ["ann", "bob"], None, "ann: 1 of 4", 3),
+        (WIDE, ["ann", "bob"], [1, 4], "ann: 1 of 4", 4),
+        (WIDE, None, None, "--raters", None),
+    ],
+)
+def test_faults_of_raters_in_columns(tmp_path, content, raters, scale, words, line):
+    path = write(tmp_path / "x.csv", content)
+    with pytest.raises(FormatError) as refused:
+        read_ratings([path], raters=raters or [], scale=scale)
+    assert words in str(refused.value)
+    assert refused.value.line == line
+
+
+def test_a_column_reference_is_one_reference(tmp_path):
+    path = write(tmp_path / "x.csv", 'text,quality,reference\nt,1,"[b] or ""c"""\nu,2,\n')
+    assert read_ratings([path]).texts["references"].tolist() == [['[b] or "c"'], []]
+    path = write(tmp_path / "y.csv", 'text,quality,Reference,references\nt,1,b,"[""c"", ""b""]"\n')
+    assert read_ratings([path]).texts["references"].tolist() == [["c", "b"]]
+    named = {"reference": "gold"}
+    table = pd.DataFrame({"text": ["t"], "quality": [1], "gold": ["g"]})
+    assert read_ratings([table], columns=named).texts["references"].tolist() == [["g"]]
+    assert (
+        "references" not in read_ratings([path], columns={"reference": "", "references": ""}).texts
+    )
+
+
+def test_headers_with_blanks_are_read_and_not_called_unread(tmp_path, caplog):
+    path = write(tmp_path / "x.csv", "text, quality, system, n\na,1,A,7\n")
+    assert read_ratings([path]).texts.loc[0, ["quality", "system"]].tolist() == [1, "A"]
+    assert caplog.messages == [f"{path}: columns that are not read: n"]
+    more = write(tmp_path / "y.csv", " n ,score_x \n7,0.5\n")
+    joined = read_ratings([path], join=(more, "n")).texts
+    assert joined["score_x"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("ratings", "said"),
+    [
+        ([1, 2, 5, 3, -999, -999], "-999 (2 of 6"),
+        ([1, 2, 5, 3, 99], "99 (1 of 5"),
+        ([0, 1, 0, 1, -1], ""),
+        ([1, 2, 3, 4, 5], ""),
+        ([14, 90, 350, 2000, 5656], ""),
+        ([3, 3, 3, 100], ""),
+        ([1, None, 5, -100], "-100 (1 of 3"),
+    ],
+)
+def test_a_rating_far_from_all_others_is_said(caplog, ratings, said):
+    table = pd.DataFrame({"text": list("abcdef")[: len(ratings)], "quality": ratings})
+    read_ratings([table])
+    assert bool(caplog.messages) == bool(said)
+    assert said in caplog.text
+    caplog.clear()
+    read_ratings([table], scale=[-1000, 6000])
+    assert not caplog.messages
+
+
+def test_texts_that_are_all_empty_are_said_to_be(caplog):
+    table = pd.DataFrame({"text": ["", " ", ""], "quality": [1, 2, 3]})
+    for read in (lambda: read_ratings([table]), lambda: read_texts(table)):
+        read()
+        assert "3 texts are empty" in caplog.messages[-1]
+        caplog.clear()
+    read_ratings([table.assign(text=["", "a", ""])])
+    assert not caplog.messages

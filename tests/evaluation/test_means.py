@@ -152,8 +152,8 @@ def test_a_plan_holds_for_what_was_rated():
 def test_outputs_that_were_rated_are_told_apart_by_text_system_and_context():
     rated = pd.DataFrame({"text": ["A b", "c"], "system": ["x-1", "y"]})
     systems = ["x1", "x-1", "x-1", "y"]
-    outputs = pd.DataFrame({"text": ["a b", "a  B.", "a b", "d"], "system": systems})
-    assert unrated_rows(rated, outputs) == ([0, 2, 3], 1)
+    outputs = pd.DataFrame({"text": ["a b", "a b.", "a  B", "d"], "system": systems})
+    assert unrated_rows(rated, outputs) == ([0, 1, 3], 1)
 
 
 def test_unrated_rows_of_one_table_count_though_they_equal_rated_ones():
@@ -168,6 +168,19 @@ def test_contexts_of_any_spelling_are_one():
     outputs = outputs.assign(context=outputs["context"].str.upper())
     table = refless.estimate(rated, outputs, by="context").table
     assert len(table) == 1 + rated["context"].nunique()
+
+
+def test_contexts_that_differ_in_signs_have_a_mean_each():
+    rated, outputs = frames()
+    prompts = ["का", "की", "C++", "C#"]
+    rated, outputs = (
+        table.assign(context=[prompts[row % 4] for row in range(len(table))])
+        for table in (rated, outputs)
+    )
+    table = refless.estimate(rated, outputs, by="context").table.set_index("system")
+    assert set(table.index) == {"all", *prompts}
+    of_prompt = rated[rated["context"] == "C#"]["quality"]
+    assert table.loc["C#", "rated_mean"] == pytest.approx(of_prompt.mean())
 
 
 def test_holes_of_scores_are_said_by_score_too():

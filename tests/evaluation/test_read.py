@@ -63,8 +63,9 @@ def test_a_score_counts_on_any_scale(tmp_path):
 @pytest.mark.parametrize(
     ("column", "values", "contexts", "groups"),
     [
-        ("context", ["Where to?", "where TO", "when?"], 2, 2),
+        ("context", ["Where to?", "where  TO?", "when?"], 2, 2),
         ("context", ["where?", "", "when?"], 2 + 8, 2 + 8),
+        ("context", ["का", "कि", "C++", "C#"], 4, 3),  # those of one fold are left out together
         ("mr", ["name[Mill], area[x]", "area[y], name[Hut]", "name[Mill]"], 3, 2),
         ("mr", ["name[Mill]", "", "name[Hut]"], 2 + 8, 1 + 8),
         ("mr", ["inform(name=Mill)", "no MR at all"], 2, 2),

@@ -1,7 +1,8 @@
 """What the commands do, from Python: `compare`, `estimate` and `score`.
 
-Ratings and outputs are files, folders of them, or a pandas table with the same columns. Heavy
-packages are imported once the input was read, so that a bad file is refused at once.
+Ratings and outputs are files, folders of them, or a table with the same columns: of pandas, Polars
+or ``datasets``, a list of rows as dictionaries, a dictionary of columns. Heavy packages are
+imported once the input was read, so that a bad file is refused at once.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from refless.data.frames import is_path, is_rows
 from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
 from refless.errors import FormatError, KernelError, SettingError
 from refless.evaluation import EPSILON
@@ -70,7 +72,8 @@ def compare(
     draws, seed, repeats : of the bootstrap, of what is random, of the folds at most
     networks : also train RNN-QE, which takes minutes and torch
     step : told how many methods are done, of how many, and which is next
-    reading : ``columns``, ``format``, ``repeated``, ``center``, ``join`` as of `read_ratings`
+    reading : ``columns``, ``format``, ``repeated``, ``center``, ``join``, ``raters``: as of
+        `read_ratings`
 
     ``table`` has a row a method, kernel and split; ``pairs`` each two methods of a split.
     Raises FormatError: the ratings are not as they must be. Raises KernelError: a kernel cannot be
@@ -375,7 +378,7 @@ def read_rated(ratings: Input, scale: Sequence[float] | None = None, **reading: 
         remedy = f"reading is decided by {', '.join(sorted(options - {'need'}))}"
         raise SettingError(f"there is no option {unknown[0]!r}", remedy=remedy)
     paths: Any = ratings  # one, or a sequence
-    if isinstance(ratings, str) or not isinstance(ratings, Sequence):
+    if is_path(ratings) or is_rows(ratings) or not isinstance(ratings, Sequence):
         paths = [ratings]
     if not paths:
         raise SettingError("no ratings", remedy="give a file, a folder or a table")

@@ -8,7 +8,10 @@ import argparse
 import inspect
 import io
 import logging
+import re
 import sys
+from itertools import chain
+from typing import Any
 
 from refless import __version__
 from refless.cli import compare, delta_bleu, estimate, neighbors, networks
@@ -30,12 +33,24 @@ FORMER = {
     "--format": "--outputs-format",
 }
 """Names of options that are taken, with a warning, until the next version."""
-FILES = "Files: TSV, CSV, JSON Lines or array, by their ending; also gzipped; - is standard input."
+MISTAKEN = {"--output": "--out (the file to write) or --outputs (the texts to rate)"}
+"""Options that there are not -> what may be meant."""
+FILES = """Files: TSV, CSV, JSON Lines or array, by their ending; also packed: .gz, .bz2, .xz, .zst;
+with refless[files] Parquet, Feather and Excel. - is standard input."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """For which all numbers below 0 are values of options, also ``-1e1``."""
+
+    def __init__(self, *words: Any, **settings: Any) -> None:
+        super().__init__(*words, **settings)
+        number = r"-(\d+\.?\d*|\.\d+)(e[-+]?\d+)?"
+        self._negative_number_matcher = re.compile(number + "$", re.IGNORECASE)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line of ``refless``."""
-    parser = argparse.ArgumentParser(prog="refless", description="Rate your own system's outputs.")
+    parser = _Parser(prog="refless", description="Rate your own system's outputs.")
     parser.add_argument("--version", action="version", version=f"refless {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for run, add_arguments in COMMANDS.items():
@@ -49,13 +64,16 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _renamed(argument: str) -> str:
-    """An argument with its option's name of today; of a former one a line says so."""
+def _as_of_today(argument: str) -> list[str]:
+    """An argument with its option's name of today; of a former one a line says so. Of an option
+    that takes two values, ``--scale=1 5`` is ``--scale 1 5``."""
     option, sign, value = argument.partition("=")
+    if option == "--scale" and sign:
+        return [option, value]
     if option not in FORMER:
-        return argument
+        return [argument]
     print(f"refless: warning: {option} is now {FORMER[option]}", file=sys.stderr)
-    return FORMER[option] + sign + value
+    return [FORMER[option] + sign + value]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -65,7 +83,11 @@ def main(argv: list[str] | None = None) -> int:
     sys.stderr = sys.stderr or io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     try:
-        arguments = build_parser().parse_args(map(_renamed, sys.argv[1:] if argv is None else argv))
+        parser, given = build_parser(), sys.argv[1:] if argv is None else argv
+        for option in (word.partition("=")[0] for word in given):
+            if option in MISTAKEN:
+                parser.error(f"there is no option {option}: do you mean {MISTAKEN[option]}?")
+        arguments = parser.parse_args([*chain(*map(_as_of_today, given))])
         arguments.run(arguments)
     except ReflessError as error:
         print(f"refless: {error}", file=sys.stderr)

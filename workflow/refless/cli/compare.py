@@ -90,4 +90,6 @@ def _reading_options(arguments: Namespace) -> list[str]:
         words += ["--repeated-ratings", arguments.repeated_ratings]
     if arguments.scale:
         words += ["--scale", *(f"{end:g}" for end in arguments.scale)]
+    if arguments.raters:
+        words += ["--raters", *arguments.raters]
     return [*words, "--center-raters"] if arguments.center_raters else words

@@ -33,7 +33,7 @@ def delta_bleu(arguments: Namespace) -> None:
     rated = "quality" if arguments.scale else "weight"
     low, high = arguments.scale = arguments.scale or (-1, 1)
     own = files.ratings_of(arguments, rated=rated, need=["id", rated])
-    outputs = files.outputs_of(arguments, ["id"])
+    outputs = files.outputs_of(arguments, ["id"], added=["delta_bleu"])
     if not outputs.rows:
         raise FormatError("has no rows", path=outputs.path, remedy="give it texts, one a row")
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0

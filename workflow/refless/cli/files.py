@@ -4,29 +4,37 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from refless.api import read_rated
-from refless.data.rows import File, is_table
+from refless.data.frames import BINARY_ENDINGS
+from refless.data.rows import File, is_table, read_file
 from refless.data.user_ratings import UserRatings, read_texts
 from refless.errors import FormatError, OutputError
 from refless.store.files import require_writable, whole_file, write_together, writing
 
-_json = partial(json.dumps, ensure_ascii=False)
+_json = partial(json.dumps, ensure_ascii=False, default=str)
+# but numbers are none
+_FORMULA = re.compile(r"\s*[=+\-@](?![\d.]*(e[-+]?\d+)?\s*$)", re.IGNORECASE)
 STREAMS = 256
 """A shell gives the files that it opens numbers below this."""
 
 
 def reading(arguments: Namespace) -> dict[str, Any]:
     """How ratings are read, as `refless.api.read_rated` takes it."""
+    inputs = [*(arguments.ratings or []), getattr(arguments, "outputs", None), arguments.join]
+    if inputs.count("-") > 1:
+        arguments.fail("- is standard input, which can be read once: name a file for the others")
     if bool(arguments.join) != bool(arguments.on):
         arguments.fail("--join FILE and --on COLUMN go together")
     return {
@@ -36,6 +44,7 @@ def reading(arguments: Namespace) -> dict[str, Any]:
         "repeated": arguments.repeated_ratings,
         "center": bool(getattr(arguments, "center_raters", False)),
         "join": (arguments.join, arguments.on) if arguments.join else None,
+        "raters": arguments.raters,
     }
 
 
@@ -44,11 +53,31 @@ def ratings_of(arguments: Namespace, **more: Any) -> UserRatings:
     return read_rated(arguments.ratings, **reading(arguments), **more)
 
 
-def outputs_of(arguments: Namespace, read: Sequence[str], need: Sequence[str] = ()) -> File:
-    """What ``--outputs`` names; ``read`` and ``need`` as of `read_texts`."""
+def outputs_of(
+    arguments: Namespace, read: Sequence[str], need: Sequence[str] = (), *, added: Sequence[str]
+) -> File:
+    """What ``--outputs`` names; ``read`` and ``need`` as of `read_texts`, ``added`` as of
+    `to_extend`."""
     columns = dict(arguments.column)
     join = reading(arguments)["join"] if "join" in arguments else None
-    return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns, join)
+    file = to_extend(arguments, arguments.outputs, arguments.outputs_format, added)
+    return read_texts(file, read, need, arguments.outputs_format, columns, join)
+
+
+def to_extend(arguments: Namespace, path: str, format: str, added: Sequence[str]) -> File:
+    """A user's file, whose columns are to be written with those of ``added`` behind them. Raises
+    FormatError, before the work begins: one of these is there already."""
+    file = read_file(path, format)
+    if not arguments.json:
+        _refuse_columns(file, added)
+    return file
+
+
+def _refuse_columns(file: File, added: Iterable[str]) -> None:
+    names = [] if file.format == "lines" else file.headers
+    if clash := [name for name in added if name in names]:
+        remedy = "rename it, or take it out: a column of this name is added"
+        raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy=remedy)
 
 
 def check_out(out: str | None, *inputs: str | None) -> Path | None:
@@ -71,6 +100,9 @@ def check_out(out: str | None, *inputs: str | None) -> Path | None:
     if stream or os.path.abspath(out).startswith(("/proc/", "/dev/fd/")):
         remedy = "name a file, or redirect standard output"
         raise OutputError("is a stream, and no file", path=out, remedy=remedy)
+    if Path(out).suffix.lower() in BINARY_ENDINGS:
+        remedy = "let it end in .tsv, .csv, .jsonl or .json"
+        raise OutputError("would be text, whatever its ending", path=out, remedy=remedy)
     require_writable(out)
     return Path(out)
 
@@ -89,8 +121,7 @@ def with_columns(file: File, added: Any) -> str:
     names, rows = file.names, file.rows
     if file.format == "lines":
         names, rows = [], [[] for _ in rows]
-    if clash := [name for name in added if name in names]:
-        raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
+    _refuse_columns(file, added)
     both = zip(rows, added.to_dict("records"), strict=True)
     if file.format == "jsonl":
         return "".join(f"{_json(own | more)}\n" for own, more in both)
@@ -117,7 +148,20 @@ def finish(arguments: Namespace, file: File, columns: Any, facts: dict[str, Any]
         content = f"{_json(facts, indent=1)}\n"
     else:
         content = with_columns(file, added)
+        if file.format in ("csv", "tsv") and (number := _formulas(chain(*file.rows))):
+            note = "a spreadsheet takes them for formulas: let it import texts"
+            tell(f"note: {number:,} fields begin with =, +, - or @: {note}")
     write_out(content, arguments.out)
+
+
+def _formulas(cells: Iterable[Any]) -> int:
+    """How many cells a spreadsheet takes for formulas."""
+    return sum(isinstance(cell, str) and _FORMULA.match(cell) is not None for cell in cells)
+
+
+def _no_formula(cell: Any) -> Any:
+    """A cell of our own table, in which a name is text for a spreadsheet, too."""
+    return f"'{cell}" if _formulas([cell]) else cell
 
 
 def write_answer(answer: Any, out: Path | None, as_json: bool) -> None:
@@ -132,7 +176,8 @@ def write_answer(answer: Any, out: Path | None, as_json: bool) -> None:
     between = "," if out.suffix == ".csv" else "\t"
     contents = {}
     for path, each in ((out, answer.table), (pairs_beside(out), answer.pairs)):
-        contents[path] = each.to_csv(sep=between, index=False, lineterminator="\n")
+        cells = each.apply(lambda column: column.map(_no_formula))
+        contents[path] = cells.to_csv(sep=between, index=False, lineterminator="\n")
     write_together(contents)
 
 

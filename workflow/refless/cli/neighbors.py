@@ -5,7 +5,8 @@ from argparse import ArgumentParser, Namespace
 import refless
 from refless.api import rated_texts
 from refless.cli import files, options
-from refless.methods import FOR_NEW_TEXTS
+from refless.data.rows import files_of
+from refless.methods import FOR_NEW_TEXTS, NEIGHBORS
 
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
 
@@ -50,6 +51,8 @@ def score(arguments: Namespace) -> None:
     """
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model, arguments.join
     arguments.out = files.check_out(arguments.out, *inputs)
+    reading = files.reading(arguments)
+    _refuse_added_columns(arguments)
     with files.progress("scoring") as step:
         answer = refless.score(
             arguments.ratings,
@@ -63,13 +66,29 @@ def score(arguments: Namespace) -> None:
             threads=arguments.threads,
             outputs_format=arguments.outputs_format,
             step=step,
-            **files.reading(arguments),
+            **reading,
         )
     assert answer.file is not None
     files.finish(arguments, answer.file, answer.table, answer.facts)
     for warning in answer.warnings:
         files.tell(f"warning: {warning}")
     files.tell(answer.answer)
+
+
+def _refuse_added_columns(arguments: Namespace) -> None:
+    """Read the file that is to be extended, before the work begins."""
+    settings = *SETTINGS, "explain", "leave_one_out", "model"
+    by_neighbors = arguments.method == NEIGHBORS or any(getattr(arguments, s) for s in settings)
+    added = ["prediction", *(["neighbors"] if by_neighbors else [])]
+    added += ["nearest"] if arguments.explain else []
+    if arguments.outputs:
+        format = arguments.outputs_format
+        arguments.outputs = files.to_extend(arguments, arguments.outputs, format, added)
+    elif arguments.ratings:
+        arguments.ratings = [
+            files.to_extend(arguments, path, arguments.ratings_format, added)
+            for path in files_of(arguments.ratings)
+        ]
 
 
 def fit(arguments: Namespace) -> None:

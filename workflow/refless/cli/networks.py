@@ -69,7 +69,7 @@ def qe(arguments: Namespace) -> None:
       refless qe --outputs mine.tsv --out predicted.tsv
     """
     arguments.out = files.check_out(arguments.out, arguments.outputs, arguments.model)
-    outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
+    outputs = files.outputs_of(arguments, ["mr", "context", "quality"], added=["prediction"])
 
     from refless.evaluation.rate import measures_line
     from refless.models.rnn_qe.saved import SHIPPED_MODEL, load_model

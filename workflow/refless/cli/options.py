@@ -61,6 +61,8 @@ def add_reading(command: Group, *, center: bool = True, scale: str = "") -> None
     add("--on", help=about, metavar="COLUMN", action="append", default=[])
     about = "What becomes of a rater's several ratings of a text. (Default: they are refused.)"
     add("--repeated-ratings", help=about, choices=["mean"], default="refuse")
+    about = "Columns with one rater's ratings each, in place of quality."
+    add("--raters", help=about, metavar="COLUMN", nargs="+", default=[])
     if center:
         about = "Take off each rater's mean, and put back the overall one."
         add("--center-raters", help=about, **FLAG)

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from scipy.stats import chi2_contingency
 
 from refless.data.rows import shorten
-from refless.data.text_ids import normalize_text, text_ids
+from refless.data.text_ids import label_ids, merge_key, text_ids
 from refless.errors import FormatError
 from refless.evaluation.answer import Answer
 from refless.evaluation.evaluate import LEVEL
@@ -198,14 +198,12 @@ def ratings_needed(alone: Mean, mean: Mean, n: int, others: int, width: float) -
 
 def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int], int]:
     """Which outputs nobody rated, and how many rated texts are not among the outputs. A text is one
-    by its letters and digits, its system, and its context or MR."""
+    by its system, and by `merge_key` of text and context or MR."""
     names = [name for name in ("system", "context", "mr") if name in rated and name in outputs]
 
     def keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
         columns = [table["text"], *(table[name].fillna("").astype(str) for name in names)]
-        words = [
-            column.map(str if column.name == "system" else normalize_text) for column in columns
-        ]
+        words = [column.map(str if column.name == "system" else merge_key) for column in columns]
         return list(zip(*words, strict=True))
 
     left, rows = Counter(keys(rated)), []
@@ -261,7 +259,7 @@ def means_answer(
             warnings.append(f"all ratings are of one {column}: intervals hold for it alone")
     system = both[by].astype(str) if by in both else pd.Series(ALL, both.index)
     if by != "system":  # one, however it is spelled
-        system = system.groupby(text_ids(system)).transform("first")
+        system = system.groupby(label_ids(map(merge_key, system))).transform("first")
     if by in both and (system == ALL).any():
         message = f"a {by} is called {ALL}, as the row of all texts is"
         raise FormatError(message, path=path, remedy="give it another name")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from refless import __version__
 from refless.data.rows import File
-from refless.data.text_ids import label_ids, normalize_text, text_ids
+from refless.data.text_ids import fold_key, label_ids, text_ids
 from refless.errors import FormatError, KernelError
 from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.read import FOLDS
@@ -219,7 +219,7 @@ def _among_neighbors(model: NeighborsRegressor, texts: list[str] | None) -> int:
     """How many texts have their own text, in any spelling, among their nearest neighbors."""
     candidates = model.texts_ if texts is None else _among(texts, model.texts_)
     rated, candidate = (
-        np.array([*map(normalize_text, some)], object) for some in (model.texts_, candidates)
+        np.array([*map(fold_key, some)], object) for some in (model.texts_, candidates)
     )
     rows, similarity = model.nearest(None if texts is None else candidates)
     same = (rated[rows] == candidate[:, None]) & (similarity >= model.tau_)
@@ -228,5 +228,5 @@ def _among_neighbors(model: NeighborsRegressor, texts: list[str] | None) -> int:
 
 def _among(texts: Sequence[str], training: Sequence[str]) -> list[str]:
     """The texts that are among the training texts, in any spelling."""
-    normalized = set(map(normalize_text, training))
-    return [text for text in texts if normalize_text(text) in normalized]
+    normalized = set(map(fold_key, training))
+    return [text for text in texts if fold_key(text) in normalized]

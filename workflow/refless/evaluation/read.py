@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.data.text_ids import label_ids, normalize_text, text_ids
+from refless.data.text_ids import fold_key, label_ids, merge_key, text_ids
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
 from refless.evaluation.systems import SystemGrid, system_grid
 from refless.methods.table import (
+    CONTEXT_GROUP,
     CONTEXT_KEY,
     HUMAN,
     LOOKUP_KEY,
@@ -47,11 +48,11 @@ class Rated:
 
     texts: list[str]
     quality: Array  # float64 (n,), in [0, 1]
-    text_id: Array  # number of the text among the different ones, normalised
+    text_id: Array  # number of the text among those that differ in their fold key
     system: Array | None = None  # number of who wrote it; None where nobody says or one wrote all
     prompts: list[str] | None = None  # the MR or context as it is written
     context: Array | None = None  # number of it, each blank one its own; None if all are one
-    # the same where MRs that differ in the values of slots are one
+    # the same where contexts of one fold key, and MRs that differ in the values of slots, are one
     context_group: Array | None = None
     # texts with slots for the MR's values, if all MRs can be read
     delexicalised: list[str] | None = None
@@ -86,8 +87,9 @@ class Rated:
         columns: dict[str, Any] = {
             "text": self.texts,
             TEXT_KEY: self.text_id.astype(str),
-            LOOKUP_KEY: [normalize_text(text) for text in self.delexicalised or self.texts],
+            LOOKUP_KEY: [fold_key(text) for text in self.delexicalised or self.texts],
             CONTEXT_KEY: "" if self.context is None else self.context.astype(str),
+            CONTEXT_GROUP: "" if self.context_group is None else self.context_group.astype(str),
         }
         if self.system is not None:
             columns["system"] = self.system.astype(str)
@@ -97,7 +99,7 @@ class Rated:
             columns["references"] = self.references
         table = pd.DataFrame({**columns, **self.scores})
         if self.prompts is not None:
-            table.loc[blank, CONTEXT_KEY] = ""
+            table.loc[blank, [CONTEXT_KEY, CONTEXT_GROUP]] = ""
         return table
 
     @cached_property
@@ -149,7 +151,7 @@ def rated_of(
     rows = texts[texts["quality"].notna()]
     quality, text_id = rows["quality"].to_numpy(np.float64), text_ids(rows["text"])
     if (different := len(np.unique(text_id))) < FEWEST:
-        message = f"{different} different rated texts are too few (by letters and digits alone)"
+        message = f"{different} different rated texts are too few (by letters, digits and marks)"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
     if np.ptp(quality) == 0:
         message = "all texts are rated alike, so there is nothing to predict"
@@ -163,7 +165,8 @@ def rated_of(
         references = listed if any(listed) else None
     _, prompts = prompts_of(rows)
     if (kind := kind_of_meanings(prompts)) == TEXT:
-        context = context_group = text_ids(prompts, separate_blank=True)
+        context = label_ids(map(merge_key, prompts), separate_blank=True)
+        context_group = text_ids(prompts, separate_blank=True)
         if "context_id" in rows:
             context = label_ids(rows["context_id"].astype(str), separate_blank=True)
     else:

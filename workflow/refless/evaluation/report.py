@@ -32,6 +32,7 @@ from refless.evaluation.replacement import FEWEST_RATERS, YARDSTICKS, replacing
 from refless.methods import METHODS, NETWORKS, column_name, is_text_blind, label
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.measure import Measure
+from refless.statistics.printed_p import printed_p
 from refless.store.files import json_text, write_together
 
 BETWEEN = 0.1
@@ -153,7 +154,7 @@ def scores_line(rated: Rated, comparison: Comparison, pairs: pd.DataFrame) -> li
         return [
             f"{row['method']}, new texts: r {_shown(row, 'pearson')}; difference from the best"
             f" trivial method {_shown(row, 'difference')}, p corrected for {row['methods']} methods"
-            f" {row['corrected']:.2g}: {'shown' if row['shown'] else 'not shown'}"
+            f" {printed_p(row['corrected'], LEVEL)}: {'shown' if row['shown'] else 'not shown'}"
             for row in tried[1:].dropna(subset="p").to_dict("records")
             if row["method"] in names
         ]
@@ -164,7 +165,8 @@ def scores_line(rated: Rated, comparison: Comparison, pairs: pd.DataFrame) -> li
         row = rows.iloc[0].to_dict()
         outcome = "" if significant(rows)[0] else "not "
         line = f"{row['a']} against {row['b']}, new texts: difference {_shown(row, 'difference')},"
-        line += f" p {row['p']:.2g}, corrected for all pairs {row['p_holm']:.2g}"
+        corrected = printed_p(row["p_holm"], LEVEL)
+        line += f" p {row['p']:.2g}, corrected for all pairs {corrected}"
         return [f"{line}: {outcome}significantly different"]
     by_rank: dict[int, list[str]] = {}
     for name, rank in [*ranks(rows).items()][:NAMED]:
@@ -272,7 +274,8 @@ def _verdict_line(comparison: Comparison, split: str) -> str:
         lacking = split if few_systems or np.isfinite(best["difference_low"]) else "texts"
         return f"{sentence}; too few different {lacking} for a test {texts}."
     sentence += f"; difference {_shown(best, 'difference')}, p {best['p']:.2g}"
-    sentence += f", corrected for {best['methods']} methods {best['corrected']:.2g}"
+    corrected = printed_p(best["corrected"], LEVEL)
+    sentence += f", corrected for {best['methods']} methods {corrected}"
     if best["shown"]:
         return f"{sentence}: shown {texts}."
     why = ""

@@ -22,7 +22,14 @@ import numpy as np
 from refless.compute.compiled import are_indices
 from refless.errors import KernelError
 from refless.kernels._blocks import Index, walk
-from refless.kernels._registry import entry, lacking_package, load, names, signature
+from refless.kernels._registry import (
+    LEAST_READ,
+    entry,
+    lacking_package,
+    load,
+    names,
+    signature,
+)
 
 __all__ = [
     "entry",
@@ -254,16 +261,17 @@ def nearest(
 
 
 def unread(name: str, texts: Sequence[str]) -> tuple[int, str]:
-    """How many of the texts a kernel cannot read, so that they are not similar to themselves, and
-    a sentence of it; 0 and "" for a kernel that reads any text.
+    """How many of the texts a kernel cannot read, and a sentence of it; 0 and "" for a kernel that
+    reads any text. Of an unread text it reads less than half of the letters, so that texts which
+    have nothing but a name or a year in common may be equal to it.
 
-    >>> unread("bleu.char", ["yes", "maybe"])[0]
-    1
+    >>> unread("bleu.char", ["yes", "maybe"])[0], unread("rouge_l.plain", ["Москва 5", "a cat"])[0]
+    (1, 1)
     """
     reads, compares = entry(name).reads, entry(name).compares
     if reads is None:
         return 0, ""
-    number = len(texts) - sum(map(reads, texts))
+    number = sum(reads(text) < LEAST_READ for text in texts)
     return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {compares}"
 
 

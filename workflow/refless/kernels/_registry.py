@@ -12,6 +12,9 @@ from refless.machine import installed
 FAMILIES = ("bleu", "rouge_l", "meteor", "bertscore", "embedding")
 """The modules of kernels, in order."""
 
+LEAST_READ = 0.5
+"""Share of a text's letters that a kernel reads, below which it knows nothing of the text."""
+
 
 class Kernel(NamedTuple):
     """What a kernel needs, and its highest value: an entry of its module's ``KERNELS``.
@@ -21,14 +24,15 @@ class Kernel(NamedTuple):
     files : option that says where a file or folder lies -> what `refless.fetch` calls it: a path of
         ``resources/sources.csv``, or ``models/<encoder>``; "" for one that users alone have. Their
         sums are signed, their paths are not
-    reads : whether it can read a text, so that the text is similar to itself; None: it reads any
+    reads : which share of a text's letters it can read, 0 to 1; below `LEAST_READ` the text is
+        unread; None: it reads any text
     compares : half a sentence on why it cannot read a text
     """
 
     packages: tuple[str, ...] = ()
     highest: float = 1.0
     files: Mapping[str, str] = {}
-    reads: Callable[[str], bool] | None = None
+    reads: Callable[[str], float] | None = None
     compares: str = ""
 
 

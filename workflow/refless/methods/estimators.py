@@ -17,6 +17,7 @@ import pandas as pd
 from refless.data.text_ids import label_ids
 from refless.kernels import group_sums
 from refless.methods.table import (
+    CONTEXT_GROUP,
     CONTEXT_KEY,
     TEXT_KEY,
     column,
@@ -146,8 +147,9 @@ def clusters_of(table: pd.DataFrame, new_contexts: bool) -> Array:
     """Numbers of texts, int64, from 0 as they appear: texts of one cluster stay together where a
     method chooses something, such as a penalty. They are equal texts; or where texts of
     ``new_contexts`` will be asked about, the texts of a context, if there are several."""
-    if new_contexts and len(set(column(table, CONTEXT_KEY))) > 1:
-        return key_numbers(column(table, CONTEXT_KEY))
+    groups = column(table, CONTEXT_GROUP) if new_contexts else []
+    if len(set(groups)) > 1:
+        return key_numbers(groups)
     return label_ids(table[TEXT_KEY])
 
 

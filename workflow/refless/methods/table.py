@@ -13,14 +13,17 @@ import numpy as np
 import pandas as pd
 
 from refless.data import mr
-from refless.data.text_ids import label_ids, normalize_text
-from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of
+from refless.data.text_ids import fold_key, label_ids, merge_key
+from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, unordered
 
 Array = np.ndarray
 
-TEXT_KEY, CONTEXT_KEY, LOOKUP_KEY = "text_key", "context_key", "lookup_key"
-"""Equal for equal texts; for texts that answer the same context or MR, and empty where a text has
-none; for texts that are equal once the values of their MR are slots."""
+TEXT_KEY, LOOKUP_KEY = "text_key", "lookup_key"
+"""Equal for texts of one fold key (`refless.data.text_ids`); for texts that are equal once the
+values of their MR are slots."""
+CONTEXT_KEY, CONTEXT_GROUP = "context_key", "context_group"
+"""Equal for texts that answer the same context or MR; for those whose contexts are left out
+together, since they differ in signs or in the values of an MR alone. Empty for a text without."""
 HUMAN = "human"
 """Column: whether a person wrote the text."""
 SCORE = "score_"
@@ -28,30 +31,32 @@ SCORE = "score_"
 
 
 def with_keys(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the columns `TEXT_KEY`, `CONTEXT_KEY` and `LOOKUP_KEY`; as it is where it has
-    them. Raises FormatError: an MR cannot be read.
+    """The table with the columns `TEXT_KEY`, `LOOKUP_KEY`, `CONTEXT_KEY` and `CONTEXT_GROUP`; as it
+    is where it has them. Raises FormatError: an MR cannot be read.
 
     >>> table = pd.DataFrame({"text": ["A cat!", "a cat"], "context": ["What is it?", ""]})
-    >>> with_keys(table)[["text_key", "context_key", "lookup_key"]].to_numpy().tolist()
-    [['acat', 'whatisit', 'acat'], ['acat', '', 'acat']]
+    >>> with_keys(table)[["text_key", "context_key", "context_group"]].to_numpy().tolist()
+    [['acat', 'what is it?', 'whatisit'], ['acat', '', '']]
     """
     if TEXT_KEY in table:
         return table
     texts = table["text"].tolist()
-    text_key = [normalize_text(text) for text in texts]
+    text_key = [fold_key(text) for text in texts]
     _, prompts = prompts_of(table)
     kind = kind_of_meanings(prompts)
     if kind == TEXT:
         lookup_key = text_key
-        context_key = [normalize_text(prompt) for prompt in prompts]
+        context_key = [merge_key(prompt) for prompt in prompts]
+        context_group = [fold_key(prompt) for prompt in prompts]
+        if "context_id" in table:
+            context_key = table["context_id"].fillna("").astype(str).tolist()
     else:
-        delexicalised = [" ".join(words) for _, words in tokens_of(prompts, texts, kind)]
-        lookup_key = [normalize_text(text) for text in delexicalised]
+        tokens = tokens_of(prompts, texts, kind)
+        lookup_key = [fold_key(" ".join(words)) for _, words in tokens]
         context_key = [mr_key(prompt, kind) for prompt in prompts]
-    if "context_id" in table:
-        context_key = table["context_id"].fillna("").astype(str).tolist()
-    keys = {TEXT_KEY: text_key, CONTEXT_KEY: context_key, LOOKUP_KEY: lookup_key}
-    return table.assign(**keys)
+        context_group = [unordered(triples) for triples, _ in tokens]
+    keys = {TEXT_KEY: text_key, LOOKUP_KEY: lookup_key}
+    return table.assign(**keys, **{CONTEXT_KEY: context_key, CONTEXT_GROUP: context_group})
 
 
 def mr_key(meaning: str, kind: str) -> str:

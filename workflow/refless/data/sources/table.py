@@ -14,7 +14,7 @@ from pydantic import Field
 
 from refless.data import mr
 from refless.data.ratings import RatedTexts, anonymise
-from refless.data.text_ids import text_ids
+from refless.data.text_ids import label_ids, merge_key
 from refless.data.user_ratings import read_ratings
 from refless.errors import FormatError
 
@@ -25,16 +25,20 @@ def load(
     scale: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None,
     columns: dict[str, str] | None = None,
     repeated_ratings: Literal["refuse", "mean"] = "refuse",
+    raters: list[str] | None = None,
 ) -> RatedTexts:
     """Read one file, as `read_ratings` does.
 
     scale : the lowest and the highest quality that can be given (default: those in the file)
+    raters : columns with one rater's ratings each, where there is no quality
     Returns RatedTexts : ``context`` is the MR where there is no context. Extra columns, where the
         file has what they need: ``context_id``; ``mr``, and those of `mr.keys`; ``references`` (a
         JSON list); ``score_*``. Without raters, ``ratings`` is empty.
     Raises FormatError: no scale is given, and all ratings are the same.
     """
-    user = read_ratings([path], columns=columns, scale=scale, repeated=repeated_ratings)
+    user = read_ratings(
+        [path], columns=columns, scale=scale, repeated=repeated_ratings, raters=raters or []
+    )
     texts, ratings = user.texts, user.ratings
     labels = ratings["quality"] if len(ratings) else pd.Series([0.0, 1.0])
     low, high = scale or (labels.min(), labels.max())
@@ -55,7 +59,7 @@ def load(
     }
     rated = pd.DataFrame(columns_of_texts)
     if "context" in texts or "mr" in texts:
-        numbers = text_ids(contexts, separate_blank=True)
+        numbers = label_ids(map(merge_key, contexts), separate_blank=True)
         rated["context_id"] = [f"c{number + 1:04d}" for number in numbers]
     if "mr" in texts:
         rated = rated.assign(mr=texts["mr"], **mr.keys(texts["mr"]))

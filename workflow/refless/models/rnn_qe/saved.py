@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 
-from refless.data.text_ids import normalize_text
+from refless.data.text_ids import fold_key
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import token_numbers
 from refless.models.rnn_qe.data import tokenised
@@ -57,7 +57,7 @@ def sentence_sums(sentences: Iterable[str]) -> list[int]:
     >>> sentence_sums(["A pub."]) == sentence_sums(["a PUB"])
     True
     """
-    return [word_sum(normalize_text(sentence)) for sentence in sentences]
+    return [word_sum(fold_key(sentence)) for sentence in sentences]
 
 
 @dataclass(frozen=True)
