@@ -35,6 +35,14 @@ class Additive:
     and its number of words, standardised; and which tenth of the training texts is about as
     long. The penalty is chosen as that of `RidgeTfidf`.
 
+    Parameters
+    ----------
+    penalties : to choose from
+
+    Attributes
+    ----------
+    penalty_ : the one that was chosen
+
     Examples
     --------
     >>> texts = [RatedText("a " * n, system, "") for n in (3, 5, 8) for system in "ab"] * 4
@@ -42,6 +50,9 @@ class Additive:
     >>> (model.predict(texts) > 0.5).tolist() == [text.system == "b" for text in texts]
     True
     """
+
+    def __init__(self, penalties: Sequence[float] = PENALTIES) -> None:
+        self.penalties = penalties
 
     def fit(self, texts: Sequence[RatedText], quality: Any, groups: Any = None) -> Self:
         """Fit to ``quality``, float64 (texts,). Texts of one of the ``groups`` stay together where
@@ -53,8 +64,8 @@ class Additive:
         self._mean, deviation = numbers.mean(axis=0), numbers.std(axis=0)
         self._deviation = np.where(deviation > 0, deviation, 1)
         features = self._features(texts)
-        penalty = chosen_penalty(features, values, groups, PENALTIES)
-        self._model = ridge_regression(penalty).fit(features, values)
+        self.penalty_ = chosen_penalty(features, values, groups, self.penalties)
+        self._model = ridge_regression(self.penalty_).fit(features, values)
         return self
 
     def predict(self, texts: Sequence[RatedText]) -> Array:
