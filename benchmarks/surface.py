@@ -57,7 +57,8 @@ def replication(seed: int, truth: str) -> Array:
     quality = TRUTHS[truth](generator, texts) + 0.8 * noise(generator, texts)
     order = generator.permutation(len(quality))
     training, rest = order[:TRAINING], order[TRAINING:]
-    whole = [*map(RatedText, texts.texts, texts.system.tolist(), texts.context.tolist())]
+    names = texts.system.astype(str), texts.context.astype(str)
+    whole = [*map(RatedText, texts.texts, *(values.tolist() for values in names))]
     pairs = [(text, text.text) for text in whole]
     # RidgeBeside hands its groups on, as `refless compare` hands on the other folds
     groups = (np.arange(TRAINING) % 4).tolist()

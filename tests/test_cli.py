@@ -620,7 +620,7 @@ def test_a_column_that_would_be_added_is_refused_before_the_work(capsys, monkeyp
     table("clash_id.jsonl", id=["1"], text=["a"], delta_bleu=[1])
     with monkeypatch.context() as patch:
         patch.setattr("refless.evaluation.rate.fit_neighbors", no_work)
-        patch.setattr("refless.evaluation.rate.by_model", no_work)
+        patch.setattr("refless.evaluation.rate.by_method", no_work)
         for words in (["--method", "ridge"], []):
             assert score(*words, outputs="clash.jsonl") == 1
             assert "'prediction'" in capsys.readouterr().err

@@ -275,7 +275,7 @@ def test_a_difference_that_is_printed_as_nothing_is_not_shown(judged, comparison
     assert "rate more" in command(tiny, ["rated.tsv"])
 
 
-@pytest.mark.parametrize("method", ["delta_bleu", "additive_ridge", "combined"])
+@pytest.mark.parametrize("method", ["delta_bleu", "surface_ridge", "combined"])
 def test_the_next_command_is_by_the_best_method(comparison, method):
     best = comparison.table["method"].isin(["score_good", "score_same", "combined"])
     table = comparison.table.assign(

@@ -158,7 +158,7 @@ def test_outputs_without_a_column_that_predictions_are_made_from_are_refused():
     table = users_table()
     for name, column in (
         ("ridge_system", "system"),
-        ("additive_ridge", "context"),
+        ("surface_ridge", "context"),
         ("bleu", "references"),
         ("score_judge", "score_judge"),
         ("combined", "score_other"),
@@ -171,7 +171,7 @@ def test_who_makes_an_estimator_decides_no_number_by_what_it_counts_once():
     table = users_table().drop(columns="quality")
     quality = np.linspace(0, 1, len(table))
     making = Making(all_texts=[*table["text"], "and another"])
-    for name in ("ridge", "ridge_system", "additive_ridge"):
+    for name in ("ridge", "ridge_system", "surface_ridge"):
         first, second = (
             method(name).make(how).fit(table[:60], quality[:60]).predict(table[60:])
             for how in (making, replace(making, all_texts=()))

@@ -33,11 +33,15 @@ def made_up(n: int, interaction: float, seed: int = 0) -> tuple[list[RatedText],
     """Texts of three systems; length helps in one and hurts in another."""
     generator = np.random.default_rng(seed)
     texts = [
-        RatedText(" ".join(generator.choice(WORDS, generator.integers(3, 25))), k % 3, k // 3 % 20)
+        RatedText(
+            " ".join(generator.choice(WORDS, generator.integers(3, 25))),
+            str(k % 3),
+            str(k // 3 % 20),
+        )
         for k in range(n)
     ]
     length = np.array([len(text.text) for text in texts], float)
-    slope = np.array([1.0, 0.0, -1.0])[[text.system for text in texts]]
+    slope = np.array([1.0, 0.0, -1.0])[[int(text.system) for text in texts]]
     quality = slope * (length - length.mean()) / length.std() * interaction
     return texts, quality + generator.normal(size=n) * 0.5
 
@@ -92,7 +96,9 @@ def test_cross_fitted_estimates_have_not_seen_their_text():
 
 def test_groups_stay_together():
     """Twins have one context and one quality: apart, one gives the other away."""
-    texts = [RatedText("a" * (1 + k % 7), -1, context) for context in range(60) for k in (0, 1)]
+    texts = [
+        RatedText("a" * (1 + k % 7), "", str(context)) for context in range(60) for k in (0, 1)
+    ]
     quality = np.repeat(np.random.default_rng(3).normal(size=60), 2)
     together = Surface().fit(texts, quality, groups=np.repeat(np.arange(60), 2).tolist())
     apart = Surface().fit(texts, quality)
@@ -114,21 +120,21 @@ def test_with_fewer_than_three_groups_it_is_additive(groups):
 def test_systems_beyond_the_most_and_new_ones_are_estimated():
     generator = np.random.default_rng(0)
     systems = [*range(MOST_SYSTEMS + 100), *[0, 1, 2] * 30]
-    texts = [RatedText("a" * int(generator.integers(1, 40)), system, -1) for system in systems]
+    texts = [RatedText("a" * int(generator.integers(1, 40)), str(system), "") for system in systems]
     quality = np.array([len(text.text) for text in texts], float) + generator.normal(
         size=len(texts)
     )
     model = Surface().fit(texts, quality)
-    asked = [RatedText("aaaa", -1, -1), RatedText("aaaa", 10_000, -1), RatedText("", 0, 7)]
+    asked = [RatedText("aaaa", "", ""), RatedText("aaaa", "new", ""), RatedText("", "0", "7")]
     assert np.isfinite(model.predict(asked)).all()
 
 
 def test_features_without_words():
-    rows = surface_features([RatedText("", -1, -1), RatedText("  ", 2, -1)], np.array([2]))
+    rows = surface_features([RatedText("", "", ""), RatedText("  ", "c", "")], ["c"])
     assert np.isnan(rows[0, 0])
     assert rows[0, 1:].tolist() == [0] * 6
     assert rows[1].tolist() == [0, 2, 0, 0, 0, 0, 0]
-    accents = surface_features([RatedText("ÉÀ٣—é", 2, -1)], np.array([2]))
+    accents = surface_features([RatedText("ÉÀ٣—é", "c", "")], ["c"])
     assert accents[0, 3:].round(1).tolist() == [5, 0.2, 0.4, 0.2]
 
 

@@ -27,6 +27,7 @@ TEXT_BLIND, READS_TEXT, GIVEN_SCORE, NETWORK = "text-blind", "reads text", "scor
 """Kinds of methods. A text-blind method does not look at what a text says, but perhaps at its
 system, context and length, or whether the same text was rated."""
 NEIGHBORS, RIDGE, COMBINED, NETWORKS = "neighbors", "ridge", "combined", "rnn_qe"
+SURFACE, SURFACE_RIDGE = "surface", "surface_ridge"
 DEFAULT_KERNEL = "bleu.char"
 """Of neighbors."""
 SCORE_PREFIX = "score_"
@@ -64,6 +65,8 @@ class Method:
     needs : columns without which there is no estimate; ``context`` also stands for ``mr``
     reads : columns, if the ratings have them, that estimates are made from besides ``text``
     system_offset : whether it learns a level of each system, so that it cannot tell a new one's
+    most_texts : in all repeats of a split together, beyond which a comparison repeats it less, for
+        it is slow; None: no limit of its own
     """
 
     name: str
@@ -73,6 +76,7 @@ class Method:
     needs: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     system_offset: bool = False
+    most_texts: int | None = None
 
     def make(self, making: Making | None = None) -> TableEstimator:
         """A new estimator."""
@@ -138,12 +142,18 @@ def _ridge_system(making: Making) -> TableEstimator:
     return Estimator(model, _values("system", "text"), making.new_contexts)
 
 
-def _additive_ridge(making: Making) -> TableEstimator:
-    from refless.methods.estimators import Estimator, origins_of, paired, texts_of
-    from refless.models.additive import TEXT_PENALTIES, Additive
-    from refless.models.baselines import RidgeBeside
+def _surface(making: Making) -> TableEstimator:
+    from refless.methods.estimators import Estimator, origins_of
+    from refless.models.surface import Surface
 
-    model = RidgeBeside(Additive(), _ngrams(making), TEXT_PENALTIES)
+    return Estimator(Surface(), origins_of, making.new_contexts)
+
+
+def _surface_ridge(making: Making) -> TableEstimator:
+    from refless.methods.estimators import Estimator, origins_of, paired, texts_of
+    from refless.models.surface import SurfaceRidge
+
+    model = SurfaceRidge(_ngrams(making))
     return Estimator(model, paired(origins_of, texts_of), making.new_contexts)
 
 
@@ -190,6 +200,7 @@ def _networks(_: Making) -> TableEstimator:
 _MIDDLE = 0.5
 """Of the scale, as a share of it."""
 _ORIGIN = ("system", "context", "mr")
+_MOST_BOOSTED = 3000
 METHODS = {
     entry.name: entry
     for entry in (
@@ -241,6 +252,14 @@ METHODS = {
             making=_additive,
             reads=_ORIGIN,
         ),
+        Method(
+            name=SURFACE,
+            label="surface, system and context",
+            kind=TEXT_BLIND,
+            making=_surface,
+            reads=_ORIGIN,
+            most_texts=_MOST_BOOSTED,
+        ),
         Method(RIDGE, RIDGE, READS_TEXT, _ridge),
         Method(
             name="ridge_system",
@@ -252,11 +271,12 @@ METHODS = {
             system_offset=True,
         ),
         Method(
-            name="additive_ridge",
-            label="ridge beside system, context and length",
+            name="surface_ridge",
+            label="ridge beside the surface, system and context",
             kind=READS_TEXT,
-            making=_additive_ridge,
+            making=_surface_ridge,
             reads=_ORIGIN,
+            most_texts=_MOST_BOOSTED,
         ),
         Method(NEIGHBORS, NEIGHBORS, READS_TEXT, _neighbors),
         Method(

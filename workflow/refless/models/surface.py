@@ -7,12 +7,13 @@ learn noise: so what they say is weighted by how much of it held on inner folds.
 Stage: prediction. In: training texts with their system and context. Out: one estimate a text.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import compress
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 
 from refless.models.additive import TEXT_PENALTIES, Additive, RatedText
 from refless.models.baselines import Ngrams, RidgeBeside, group_numbers
@@ -53,12 +54,13 @@ class Surface:
 
     Examples
     --------
-    A long text is good in system 0, and bad in system 1: a sum cannot say this.
+    A long text is good in system "a", and bad in system "b": a sum cannot say this.
 
-    >>> texts = [RatedText("a " * n, system, -1) for n in range(1, 61) for system in (0, 1)]
-    >>> quality = [(-1) ** text.system * len(text.text) / 100 for text in texts]
+    >>> texts = [RatedText("a " * n, system, "") for n in range(1, 61) for system in "ab"]
+    >>> sign = {"a": 1, "b": -1}
+    >>> quality = [sign[text.system] * len(text.text) / 100 for text in texts]
     >>> model = Surface().fit(texts, quality)
-    >>> asked = [RatedText("a " * n, system, -1) for system in (0, 1) for n in (10, 50)]
+    >>> asked = [RatedText("a " * n, system, "") for system in "ab" for n in (10, 50)]
     >>> model.predict(asked).round(1), Additive().fit(texts, quality).predict(asked).round(1)
     (array([ 0.2,  1. , -0.1, -1. ]), array([ 0.6,  0.6, -0.6, -0.6]))
     """
@@ -71,25 +73,14 @@ class Surface:
         the inner folds (default: none)."""
         values = np.asarray(quality, np.float64)
         group = group_numbers(groups, len(texts))
-        fold = in_folds(group, FOLDS, np.random.default_rng(self.seed))
-        self._additive = Additive().fit(texts, values, groups)
-        self._systems = _most_frequent([text.system for text in texts], MOST_SYSTEMS)
-        if fold.max() == 0:
-            self.weight_, self.cross_fitted_ = 0.0, self._additive.predict(texts)
-            return self
-        left_out = additive_without_two_folds(texts, values, fold, self._additive.penalty_)
-        base = left_out[fold, np.arange(len(texts))]
-        features = surface_features(texts, self._systems)
-        boosted = np.zeros(len(texts))
-        if fold.max() + 1 >= FEWEST_FOLDS:
-            for k in range(int(fold.max()) + 1):
-                rest, candidates = fold != k, fold == k
-                model = _boosting(features[rest], (values - left_out[k])[rest])
-                boosted[candidates] = model.predict(features[candidates])
-        self.weight_ = _weight(boosted, values - base)
-        self.cross_fitted_ = base + self.weight_ * boosted
-        if self.weight_ > 0:
-            self._boosting = _boosting(features, values - base)
+        # compared methods that build on this one are fitted to the same texts one after the other
+        parts = _fitted(tuple(texts), values.tobytes(), group.tobytes(), self.seed)
+        self._additive, self._systems, self._boosting = (
+            parts.additive,
+            parts.systems,
+            parts.boosting,
+        )
+        self.weight_, self.cross_fitted_ = parts.weight, parts.cross_fitted
         return self
 
     def predict(self, texts: Sequence[RatedText]) -> Array:
@@ -99,6 +90,39 @@ class Surface:
         boosted = self._boosting.predict(surface_features(texts, self._systems))
         # equal estimates tie, in whatever order they were added up
         return np.round(estimates + self.weight_ * boosted, 9)
+
+
+class _Parts(NamedTuple):
+    """What a `Surface` learns."""
+
+    additive: Additive
+    systems: list[str]
+    boosting: Any  # None without a weight
+    weight: float
+    cross_fitted: Array
+
+
+@lru_cache(maxsize=128)
+def _fitted(texts: tuple[RatedText, ...], quality: bytes, group: bytes, seed: int) -> _Parts:
+    """The parts of `Surface`, from float64 and int64 arrays as bytes."""
+    values, groups = np.frombuffer(quality), np.frombuffer(group, np.int64)
+    fold = in_folds(groups, FOLDS, np.random.default_rng(seed))
+    additive = Additive().fit(texts, values, groups.tolist())
+    systems = _most_frequent([text.system for text in texts], MOST_SYSTEMS)
+    if fold.max() == 0:
+        return _Parts(additive, systems, None, 0.0, additive.predict(texts))
+    left_out = additive_without_two_folds(texts, values, fold, additive.penalty_)
+    base = left_out[fold, np.arange(len(texts))]
+    features = surface_features(texts, systems)
+    boosted = np.zeros(len(texts))
+    if fold.max() + 1 >= FEWEST_FOLDS:
+        for k in range(int(fold.max()) + 1):
+            rest, candidates = fold != k, fold == k
+            model = _boosting(features[rest], (values - left_out[k])[rest])
+            boosted[candidates] = model.predict(features[candidates])
+    weight = _weight(boosted, values - base)
+    boosting = _boosting(features, values - base) if weight > 0 else None
+    return _Parts(additive, systems, boosting, weight, base + weight * boosted)
 
 
 class SurfaceRidge(RidgeBeside):
@@ -113,9 +137,9 @@ class SurfaceRidge(RidgeBeside):
     Examples
     --------
     >>> texts = [f"{word} {noun}" for noun in "abcdefgh" for word in ("good", "poor")]
-    >>> pairs = [(RatedText(text, -1, -1), text) for text in texts]
+    >>> pairs = [(RatedText(text, "", ""), text) for text in texts]
     >>> model = SurfaceRidge().fit(pairs, [4.0 if "good" in text else 1.0 for text in texts])
-    >>> good, poor = model.predict([(RatedText(text, -1, -1), text) for text in ("good", "poor")])
+    >>> good, poor = model.predict([(RatedText(text, "", ""), text) for text in ("good", "poor")])
     >>> bool(good > poor)
     True
     """
@@ -125,6 +149,45 @@ class SurfaceRidge(RidgeBeside):
 
     def _beside_training(self, X: Any) -> Array:
         return np.asarray(self.baseline.cross_fitted_)
+
+
+class SurfaceScore:
+    """Least squares on `Surface` and somebody's score of a text: whether the score adds to what
+    the surface says. X has pairs of a `RatedText` and the score; a missing one counts as the mean
+    of the training texts' scores.
+
+    Examples
+    --------
+    >>> pairs = [(RatedText("a " * (k % 3), "", ""), float(k)) for k in range(12)]
+    >>> model = SurfaceScore().fit(pairs, [2.0 * score for _, score in pairs])
+    >>> model.predict([(RatedText("a", "", ""), 20.0)]).round(3)
+    array([40.])
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.surface = Surface(seed)
+
+    def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
+        values = np.asarray(quality, np.float64)
+        self.surface.fit([text for text, _ in X], values, groups)
+        score = np.array([score for _, score in X], np.float64)
+        known = score[~np.isnan(score)]
+        self._mean_score = known.mean() if len(known) else 0.0
+        design = self._design(self.surface.cross_fitted_, score)
+        self._coefficients = np.linalg.lstsq(design, values, rcond=None)[0]
+        return self
+
+    def predict(self, X: Any) -> Array:
+        if not X:
+            return np.zeros(0)
+        estimates = self.surface.predict([text for text, _ in X])
+        score = np.array([score for _, score in X], np.float64)
+        return np.asarray(self._design(estimates, score) @ self._coefficients)
+
+    def _design(self, estimates: Array, score: Array) -> Array:
+        """A column of ones, the estimates of `Surface`, and the score."""
+        filled = np.where(np.isnan(score), self._mean_score, score)
+        return np.column_stack([np.ones(len(filled)), estimates, filled])
 
 
 def additive_without_two_folds(
@@ -143,7 +206,7 @@ def additive_without_two_folds(
     With three folds, row 0 has the estimates of fold 0 from folds 1 and 2, of fold 1 from fold 2,
     and of fold 2 from fold 1. A text whose length and place say nothing has the mean of these:
 
-    >>> texts, quality = [RatedText("a", -1, -1)] * 3, np.array([1.0, 2.0, 4.0])
+    >>> texts, quality = [RatedText("a", "", "")] * 3, np.array([1.0, 2.0, 4.0])
     >>> additive_without_two_folds(texts, quality, np.array([0, 1, 2]), penalty=1.0)
     array([[3. , 4. , 2. ],
            [4. , 2.5, 1. ],
@@ -163,17 +226,17 @@ def additive_without_two_folds(
     return estimates
 
 
-def surface_features(texts: Sequence[RatedText], systems: Array) -> Array:
+def surface_features(texts: Sequence[RatedText], systems: Sequence[str]) -> Array:
     """What is seen of a text without reading it, float64 (texts, 7): the number of its system among
     ``systems`` (NaN of another one), its characters, its words, the mean characters of a word, and
     the shares of its characters that are punctuation, capitals and digits. Punctuation is whatever
     is neither a letter, a digit nor a blank.
 
-    >>> surface_features([RatedText("Ab, 12!", 5, -1)], systems=np.array([3, 5])).round(2)
+    >>> surface_features([RatedText("Ab, 12!", "y", "")], systems=["x", "y"]).round(2)
     array([[1.  , 7.  , 2.  , 3.  , 0.29, 0.14, 0.29]])
     """
-    numbers = pd.Index(systems).get_indexer([text.system for text in texts]).astype(np.float64)
-    numbers[numbers < 0] = np.nan
+    number_of = {system: number for number, system in enumerate(systems)}
+    numbers = [float(number_of.get(text.system, np.nan)) for text in texts]
     rows = [_surface(text.text) for text in texts]
     return np.column_stack([numbers, np.reshape(rows, (-1, 6))])
 
@@ -195,10 +258,9 @@ def _surface(text: str) -> tuple[float, ...]:
     )
 
 
-def _most_frequent(systems: Sequence[int], most: int) -> Array:
-    """The systems, from 0, with the most texts; of equally many, the first by number."""
-    levels, counts = np.unique([system for system in systems if system >= 0], return_counts=True)
-    return levels[np.argsort(-counts, kind="stable")[:most]]
+def _most_frequent(systems: Sequence[str], most: int) -> list[str]:
+    """The systems with the most texts; of equally many, that which is met first."""
+    return [system for system, _ in Counter(filter(None, systems)).most_common(most)]
 
 
 def _boosting(features: Array, residuals: Array) -> Any:
