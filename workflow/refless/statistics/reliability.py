@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from refless.statistics.bootstrap import IntervalEstimate, draw_weights
+from refless.statistics.variance_components import one_way_analysis
 
 Array = np.ndarray
 
@@ -65,15 +66,7 @@ def _icc(value: Array, group: Array, weights: Array | None = None) -> Array:
     """The share of variance between groups of any size, of one-way analysis, (draws,), under
     ``weights`` of the groups (draws, groups), by default once; NaN with one group, or one value in
     each."""
-    size = np.bincount(group).astype(np.float64)
-    mean = np.bincount(group, value) / size
-    squares = np.bincount(group, (value - mean[group]) ** 2)
-    weights = np.ones((1, len(size))) if weights is None else weights
-    groups, n = weights.sum(axis=1), weights @ size
+    above, inside, usual_size = one_way_analysis(value, group, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
-        overall = weights @ (size * mean) / n
-        above = weights @ (size * mean**2) - n * overall**2
-        inside = weights @ squares / (n - groups)
-        usual_size = (n - weights @ size**2 / n) / (groups - 1)
-        between = (above / (groups - 1) - inside) / usual_size
-        return between / (between + inside)
+        between = (above - inside) / usual_size
+        return np.asarray(between / (between + inside))
