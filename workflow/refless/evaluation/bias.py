@@ -266,50 +266,48 @@ def errors(
     means: dict[str, IntervalEstimate] = {}
     if texts.system is None:
         return means
-    for name in np.unique(texts.system):
-        written = (texts.system == name) & np.isfinite(estimates)
-        n = int(written.sum())
-        if not n:
-            continue
-        gap = np.where(written, estimates - texts.quality, 0)
-        value = float(gap.sum() / n)
-        weight = written / n
-        influence, wider = np.where(written, gap - value, 0) / n, 1.0
-        if score is None:
-            training = np.mean([(fold != k).sum() for k in np.unique(fold[written])])
-            wider = training_factor(training / n)
-        else:
-            moved, of_line = _line_influence(score, texts.quality, fold, written)
-            influence, weight = influence + moved, of_line - weight
-        spread = clustered_spread(influence[:, None], weight, texts.units)
-        mean = IntervalEstimate(value)
+    estimated = np.isfinite(estimates)
+    names = np.unique(texts.system[estimated])
+    written = (texts.system[:, None] == names) & estimated[:, None]  # (n, systems)
+    number = written.sum(axis=0)
+    gap = np.where(written, (estimates - texts.quality)[:, None], 0)
+    values = gap.sum(axis=0) / number
+    influence, weight = np.where(written, gap - values, 0) / number, written / number
+    if score is not None:
+        of_line, weight_of_line = _line_influence(score, texts.quality, fold, weight)
+        influence, weight = influence + of_line, weight_of_line - weight
+    for place, name in enumerate(names):
+        value = float(values[place])
+        spread = clustered_spread(influence[:, [place]], weight[:, place], texts.units)
+        means[str(name)] = IntervalEstimate(value)
         if spread.freedom + 1 >= FEWEST_UNITS:
-            half = t_quantile(spread.freedom) * wider * float(np.sqrt(spread.covariance[0, 0]))
-            mean = IntervalEstimate(value, value - half, value + half)
-        means[str(name)] = mean
+            half = t_quantile(spread.freedom) * float(np.sqrt(spread.covariance[0, 0]))
+            if score is None:
+                folds = np.unique(fold[written[:, place]])
+                training = np.mean([(fold != k).sum() for k in folds])
+                half *= training_factor(float(training / number[place]))
+            means[str(name)] = IntervalEstimate(value, value - half, value + half)
     return means
 
 
-def _line_influence(
-    score: Array, quality: Array, fold: Array, written: Array
-) -> tuple[Array, Array]:
-    """By how much each text, in the training of lines, moves the mean estimate of the ``written``
-    ones, bool (n,); and the weight of its rating there: both (n,)."""
-    influence, weight = np.zeros((2, len(score)))
-    for k in np.unique(fold[written]):
-        training = (fold != k) & np.isfinite(score)
-        candidates = written & (fold == k)
+def _line_influence(score: Array, quality: Array, fold: Array, share: Array) -> tuple[Array, Array]:
+    """By how much each text, in the training of lines, moves the mean estimate of each system, of
+    which a text is the ``share``, (n, systems); and the weight of its rating there: both (n,
+    systems)."""
+    influence, weight = np.zeros((2, *share.shape))
+    scored = np.isfinite(score)
+    for k in np.unique(fold):
+        training, candidates = (fold != k) & scored, (fold == k) & scored
         x, y = score[training], quality[training]
-        away = x - x.mean()
+        away, left = x - x.mean(), y - y.mean()
         squares = away @ away
-        leverage = np.full(len(x), 1 / len(x))
-        left = y - y.mean()
+        leverage = np.tile(share[candidates].sum(axis=0) / len(x), (len(x), 1))
         if squares > 0:
-            leverage += (score[candidates].mean() - x.mean()) * away / squares
             left = left - (away @ y / squares) * away
-        share = candidates.sum() / written.sum()
-        influence[training] += share * leverage * left
-        weight[training] += share * leverage
+            distance = (score[candidates] - x.mean()) @ share[candidates]
+            leverage += np.outer(away, distance / squares)
+        influence[training] += leverage * left[:, None]
+        weight[training] += leverage
     return influence, weight
 
 
