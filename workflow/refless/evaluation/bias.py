@@ -191,6 +191,8 @@ def favours(score: Array, texts: BiasTexts) -> list[dict[str, Any]]:
     regression, reason = None, ""
     if len(score) < covariates.shape[1] + FEWEST_UNITS:
         reason = "too few texts"
+    elif np.ptp(score) <= NOISE * np.abs(score).max():
+        reason = "the score is constant"
     else:
         try:
             regression = corrected_regression(score, texts.quality, covariates, noise)

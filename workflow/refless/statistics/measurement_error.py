@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from refless.statistics.correlation import NOISE
 from refless.statistics.reliability import ENOUGH_TEXTS
 
 Array = np.ndarray
@@ -166,6 +167,8 @@ def corrected_regression(
     design = np.column_stack([covariates, rating])
     inverse = np.linalg.inv(covariates.T @ covariates)
     beside = rating - covariates @ (inverse @ (covariates.T @ rating))
+    if beside @ beside <= NOISE * (quality @ quality):
+        raise np.linalg.LinAlgError("ratings are a sum of the covariates")
     moments, excess = design.T @ design, np.zeros(len(quality))
     moved_by_noise = excess
     if noise is not None:
