@@ -58,7 +58,8 @@ BIAS_COLUMNS = [
 ]
 """``error`` is the mean of estimate less rating, ``error_left_out`` the same where no text of the
 system was in training; ``p`` is that the favour is 0, ``p_holm`` corrected over the whole table;
-``reliability`` is the share of true quality in the variance of mean ratings within systems."""
+``reliability`` is the share of true quality in the variance of mean ratings within systems and
+lengths, NaN where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ def favours(score: Array, texts: BiasTexts) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"kind": effect.kind, "group": effect.group, "n": effect.n}
         row["note"] = reason or effect.reason
         if regression is not None:
-            row["reliability"] = regression.reliability
+            row["reliability"] = regression.reliability if noise else float("nan")
             if not row["note"]:
                 contrast = np.zeros(len(regression.effects))
                 contrast[effect.column] = 1
@@ -395,15 +396,18 @@ def favour_line(table: pd.DataFrame, score: str) -> str:
 
 
 def _listed(rows: pd.DataFrame) -> str:
+    """Each with its interval, but only the first `NAMED` of the systems."""
     systems = rows[rows["kind"] == SYSTEM]
+    more = len(systems) - NAMED
     named = rows.drop(systems.index[NAMED:])
     parts = [_described(row) for _, row in named.iterrows()]
-    if len(systems) > NAMED:
-        parts.insert(NAMED, f"{len(systems) - NAMED} more systems")
+    if more > 0:
+        parts.insert(NAMED, "one more system" if more == 1 else f"{more} more systems")
     return ", ".join(parts)
 
 
 def _described(row: Any) -> str:
+    """Who gets how much: a size without its sign, which the words have."""
     sign = 1.0
     name, per = row["group"], ""
     if row["kind"] != SYSTEM:
