@@ -40,6 +40,7 @@ class World:
     pool: int = 0  # raters from whom those of a text are drawn; 0: the same rate all texts
     outputs: int = 0  # of each system for a context; 0: each text is alone
     whole: bool = False  # ratings from 1 to 5
+    centre: float = 3.0  # of whole ratings
     judge: Literal["line", "whole", "saturates"] = "line"
     favour: float = 0.0  # of the first system
     slope: float = 0.0  # by deviation of length
@@ -114,7 +115,7 @@ def rate(world: World, quality: Array, generator: np.random.Generator) -> pd.Dat
     noise = (1 / world.icc - 1) ** 0.5 * generator.normal(size=len(text))
     value = quality[text] + severity[rater] * (world.icc < 1) + noise
     if world.whole:
-        value = np.clip(np.round(3 + value), 1, 5)
+        value = np.clip(np.round(world.centre + value), 1, 5)
     return pd.DataFrame({"text": text, "rater": rater, "quality": value})
 
 
@@ -138,7 +139,7 @@ def cases() -> Iterator[tuple[str, World, Bounds]]:
                 name = f"impartial, {systems} systems, r {r}, ICC {icc}"
                 yield name, World(systems, r=r, icc=icc), NULL
         for r in (0.5, 0.8):
-            for icc in (0.5, 0.8):
+            for icc in (0.5, 0.8, 1.0):
                 world = World(systems, r=r, icc=icc, outputs=1)
                 yield f"impartial, contexts, {systems} systems, r {r}, ICC {icc}", world, NULL
                 world = World(systems, r=r, icc=icc, whole=True)
@@ -162,8 +163,9 @@ def cases() -> Iterator[tuple[str, World, Bounds]]:
         yield f"impartial, {contexts} contexts of 30, r 0.8", world, NULL
     name = "impartial, saturates, r 0.8"
     yield name, World(r=0.8, judge="saturates"), RECORDED
-    world = World(r=0.8, icc=1.0, whole=True)
-    yield "impartial, raters agree on whole numbers, r 0.8", world, RECORDED
+    for r in (0.5, 0.8):
+        world = World(r=r, whole=True, centre=4.3)
+        yield f"impartial, whole ratings, half of them the highest, r {r}", world, RECORDED
     world = World(r=0.8, icc=0.5, raters=1)
     yield "impartial, nobody rated twice, r 0.8, ICC 0.5", world, RECORDED
     for r in (0.5, 0.6, 0.7, 0.8):
@@ -175,6 +177,8 @@ def cases() -> Iterator[tuple[str, World, Bounds]]:
             yield planted, World(r=r, icc=icc, slope=0.5), Bounds(found=bound)
     world = World(r=0.8, favour=0.5, outputs=1)
     yield "half a deviation for one system, contexts, r 0.8", world, Bounds(found=0.8)
+    world = World(texts=1800, r=0.6, favour=0.5)
+    yield "half a deviation for one system, 1800 texts, r 0.6", world, Bounds(found=0.8)
     world = World(12, r=0.8, favour=0.5)
     yield "half a deviation for one of 12 systems, r 0.8", world, Bounds(found=None)
     world = World(12, texts=1200, r=0.8, favour=0.5)

@@ -199,6 +199,20 @@ def test_noise_of_raters_drawn_for_each_text() -> None:
     assert noise.of_means.mean() == pytest.approx((1 - 2 / 8) / 2 + 0.25 / 2, rel=0.05)
 
 
+@pytest.mark.parametrize(("deviation", "rounded_alike"), [(0.0, True), (0.2, True), (0.6, False)])
+def test_noise_of_whole_numbers(deviation: float, rounded_alike: bool) -> None:
+    generator = np.random.default_rng(0)
+    n = 20_000
+    quality = 3 + generator.normal(size=n)
+    values = np.round(quality[:, None] + deviation * generator.normal(size=(n, 2)))
+    text = np.repeat(np.arange(n), 2)
+    ratings = pd.DataFrame({"text": text, "rater": "", "quality": values.ravel()})
+    noise = rating_noise(ratings, np.zeros(n, int)).of_means
+    assert noise.mean() == pytest.approx(((values.mean(axis=1) - quality) ** 2).mean(), rel=0.05)
+    disagreement = (values[:, 0] - values[:, 1]).var() / 4
+    assert (noise.mean() > 1.1 * disagreement) == rounded_alike
+
+
 def test_errors_are_means_with_the_uncertainty_of_the_line() -> None:
     texts, quality, noise = made_up(200)
     texts = replace(texts, units=ResamplingUnits(np.arange(200) // 4))

@@ -19,6 +19,10 @@ Array = np.ndarray
 
 MOST_RATERS = 100
 """Raters up to which each has a severity; more are taken as new for each text."""
+FEWEST_LEVELS = 4
+"""Different ratings from which on they are taken as quality that is rounded to a step."""
+SMOOTH = 1 / 3
+"""Variance of ratings, in squared steps, from which on what is rounded away is about uniform."""
 
 
 class RatingNoise(NamedTuple):
@@ -47,7 +51,8 @@ def rating_noise(ratings: pd.DataFrame | None, system: Array) -> RatingNoise | N
     text, their severity is the same for all and no noise; where each text has other raters, it is.
     So the residual counts 1 / ratings of the text, and severity as far as the mean severity differs
     between texts of a system. Both variances are unbiased: that of deviations from a text's mean is
-    their sum, and that of what is left of these without the raters' effects is the residual's.
+    their sum, and that of what is left of these without the raters' effects is the residual's. What
+    all raters of a text round away alike is a third component, `rounding_variance`.
 
     ratings : ``text``, from 0, ``rater`` and ``quality``
     system : number of each text's system, from 0, int64 (n,)
@@ -66,23 +71,43 @@ def rating_noise(ratings: pd.DataFrame | None, system: Array) -> RatingNoise | N
     """
     if ratings is None:
         return None
-    n, text = len(system), ratings["text"].to_numpy()
-    value, number = ratings["quality"].to_numpy(np.float64), np.bincount(text, minlength=n)
+    text, value = ratings["text"].to_numpy(), ratings["quality"].to_numpy(np.float64)
+    number = np.bincount(text, minlength=len(system))
     if (number > 1).sum() < ENOUGH_TEXTS:
         return None
     number = np.maximum(number, 1)  # a mean whose ratings are not listed is one rating
-    away = value - (np.bincount(text, value, n) / number)[text]
-    freedom = len(value) - len(np.unique(text))
-    together, influence = _variance(away, text, number - 1, freedom)
+    away = value - (np.bincount(text, value, len(system)) / number)[text]
     rater = pd.factorize(ratings["rater"])[0]
+    noise = _disagreement(away, text, rater, system)
+    disagreement = float((away**2).sum() / (len(value) - len(np.unique(text))))
+    rounded = rounding_variance(value, system[text], disagreement)
+    if not rounded:
+        return noise
+    ones = np.ones((len(system), 1))
+    return RatingNoise(
+        np.column_stack([noise.share, ones]),
+        np.append(noise.variance, rounded),
+        np.column_stack([noise.influence, 0 * ones]),
+    )
+
+
+def _disagreement(away: Array, text: Array, rater: Array, system: Array) -> RatingNoise:
+    """The noise that shows where raters of a text differ.
+
+    away : of each rating from its text's mean, float64 (ratings,)
+    text, rater : of each rating, int64 (ratings,); system : of each text, int64 (n,)
+    """
+    n = len(system)
+    number = np.maximum(np.bincount(text, minlength=n), 1)
+    freedom = len(text) - len(np.unique(text))
+    together, influence = _variance(away, text, number - 1, freedom)
     one_way = RatingNoise(1 / number[:, None], np.array([together]), influence[:, None])
     if not 0 < rater.max() < MOST_RATERS:
         return one_way
-    share = np.zeros((n, rater.max() + 1))
-    np.add.at(share, (text, rater), 1.0)
-    normal = np.diag(share.sum(axis=0))
-    counts, share = share, share / number[:, None]
-    normal -= counts.T @ share
+    counts = np.zeros((n, rater.max() + 1))
+    np.add.at(counts, (text, rater), 1.0)
+    share = counts / number[:, None]
+    normal = np.diag(counts.sum(axis=0)) - counts.T @ share
     severity = np.linalg.pinv(normal, hermitian=True) @ np.bincount(rater, away)
     left = away - severity[rater] + (share @ severity)[text]
     of_raters = int(np.linalg.matrix_rank(normal, hermitian=True))
@@ -100,6 +125,36 @@ def rating_noise(ratings: pd.DataFrame | None, system: Array) -> RatingNoise | N
         np.array([residual, together]),
         np.column_stack([of_residual, influence]),
     )
+
+
+def rounding_variance(value: Array, group: Array, disagreement: float) -> float:
+    """The variance of what is rounded away alike by all who rate a text, in squared units of
+    ratings; 0 where ratings are no equal steps of `FEWEST_LEVELS` or more, or too alike.
+
+    value, group : of single ratings and their systems, (ratings,)
+    disagreement : the variance of ratings about the mean of their text
+
+    Raters who agree round to the same step, and h^2 / 12 of a step h is in no disagreement
+    (Sheppard 1898). Where they disagree before rounding, by a variance v, they round apart, and
+    h^2 times the sum of exp(-(2 pi k)^2 v / h^2) / (2 pi^2 k^2) over k = 1, 2, ... is left: about
+    nothing from v = h^2 / 8 on. Their disagreement is v and the rest of h^2 / 12.
+
+    >>> value, group = np.arange(300) % 5 + 1.0, np.zeros(300, int)
+    >>> [round(rounding_variance(value, group, variance), 4) for variance in (0, 0.1, 0.3)]
+    [0.0833, 0.0147, 0.0]
+    """
+    levels = np.unique(value)
+    if len(levels) < FEWEST_LEVELS:
+        return 0.0
+    step = np.diff(levels).min()
+    steps = (levels - levels[0]) / step
+    between = value - _group_means(value[:, None], group)[group, 0]
+    if np.abs(steps - np.round(steps)).max() > 1e-6 or between.var() < SMOOTH * step**2:
+        return 0.0
+    k = np.arange(1, 1001)[:, None]
+    before = np.linspace(0, 0.5, 501)  # v / h^2
+    left = (np.exp(-((2 * np.pi * k) ** 2) * before) / (2 * np.pi**2 * k**2)).sum(axis=0)
+    return float(step**2 * np.interp(disagreement / step**2, before + 1 / 12 - left, left, right=0))
 
 
 def _variance(away: Array, text: Array, freedom: Array, total: float) -> tuple[float, Array]:
