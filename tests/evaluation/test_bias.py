@@ -21,7 +21,7 @@ from refless.evaluation.bias import (
 )
 from refless.statistics.bootstrap import ResamplingUnits, t_quantile
 from refless.statistics.clustered import clustered_spread
-from refless.statistics.measurement_error import rating_noise
+from refless.statistics.measurement_error import corrected_regression, rating_noise
 
 Array = np.ndarray
 SYSTEMS = np.array(["ant", "bee", "cat", "dog"])
@@ -66,25 +66,55 @@ def of_systems(rows: list[dict]) -> Array:
 def test_favour_is_that_of_a_slow_computation() -> None:
     texts, quality, noise = made_up(80)
     score = 3 * quality + noise + 2 * (texts.system == "cat")
-    # residuals of score and ratings beside system, length and punctuation
     covariates = np.column_stack(
         [*(texts.system == name for name in SYSTEMS), texts.words / 10, texts.punctuation * 100]
     ).astype(float)
     hat = covariates @ np.linalg.pinv(covariates)
-    of_score = np.linalg.lstsq(covariates, score, rcond=None)[0]
-    of_rating = np.linalg.lstsq(covariates, texts.quality, rcond=None)[0]
     left = np.eye(80) - hat
     # severity is the same for all texts, so that what differs is the difference of two ratings
     by_rater = texts.ratings.pivot_table(index="text", columns="rater", values="quality")
-    variance_of_mean = (by_rater["x"] - by_rater["y"]).var(ddof=1) / 4
-    squares = texts.quality @ left @ texts.quality - np.trace(left) * variance_of_mean
-    slope = (texts.quality @ left @ score) / squares
-    expected = of_score / slope - of_rating
-    expected[:4] -= expected[:4].mean()
+    noise_of_mean = (by_rater["x"] - by_rater["y"]).var(ddof=1) / 4
+    squares = texts.quality @ left @ texts.quality
+    reliability = 1 - np.trace(left) * noise_of_mean / squares
+    variance = reliability * squares / np.trace(left)
+    share = variance / (variance + noise_of_mean)
+    expected = hat @ texts.quality + share * (left @ texts.quality) - texts.quality.mean()
+    design = [
+        covariates,
+        expected,
+        expected**2 + share * noise_of_mean,
+        expected**3 + 3 * expected * share * noise_of_mean,
+    ]
+    effects = np.linalg.lstsq(np.column_stack(design), score, rcond=None)[0]
+    b, c, d = effects[6:]
+    slope = np.mean(b + 2 * c * expected + 3 * d * (expected**2 + share * noise_of_mean))
+    favour = effects[:6] / slope
+    favour[:4] -= favour[:4].mean()
     rows = favours(score, texts)
-    assert [row["favour"] for row in rows] == pytest.approx(expected, rel=1e-9)
-    reliability = squares / (texts.quality @ left @ texts.quality)
+    assert [row["favour"] for row in rows] == pytest.approx(favour, rel=1e-7)
     assert rows[0]["reliability"] == pytest.approx(reliability)
+
+
+def test_a_straight_score_has_the_moment_corrected_slope() -> None:
+    texts, quality, noise = made_up(80)
+    score = 3 * quality + noise
+    of_means = rating_noise(texts.ratings, texts.system_number)
+    covariates = np.column_stack([texts.system == name for name in SYSTEMS]).astype(float)
+    left = np.eye(80) - covariates @ np.linalg.pinv(covariates)
+    squares = texts.quality @ left @ texts.quality - np.diag(left) @ of_means.of_means
+    line = corrected_regression(score, texts.quality, covariates, of_means, degree=1)
+    assert line.effects[-1] == pytest.approx(texts.quality @ left @ score / squares)
+
+
+def test_favour_is_in_the_unit_of_ratings() -> None:
+    texts, quality, noise = made_up()
+    ratings = texts.ratings.assign(quality=1000 * texts.ratings["quality"] - 7)
+    larger = replace(texts, quality=1000 * texts.quality - 7, ratings=ratings)
+    score = quality + noise
+    for row, expected in zip(favours(score, larger), favours(score, texts), strict=True):
+        assert row["p"] == pytest.approx(expected["p"], rel=1e-4)
+        for name in ("favour", "favour_low", "favour_high"):
+            assert row[name] == pytest.approx(1000 * expected[name], rel=1e-4)
 
 
 def test_interval_of_favour_is_that_of_a_jackknife() -> None:

@@ -34,6 +34,7 @@ from refless.statistics.clustered import clustered_spread, ratio_interval
 from refless.statistics.correlation import NOISE
 from refless.statistics.measure import Measure
 from refless.statistics.measurement_error import (
+    DEGREE,
     CorrectedRegression,
     corrected_regression,
     rating_noise,
@@ -190,17 +191,15 @@ def favours(score: Array, texts: BiasTexts) -> list[dict[str, Any]]:
     covariates, effects = covariates_of(texts)
     noise = rating_noise(texts.ratings, texts.system_number)
     regression, reason = None, ""
-    if len(score) < covariates.shape[1] + FEWEST_UNITS:
+    if len(score) < covariates.shape[1] + DEGREE + FEWEST_UNITS:
         reason = "too few texts"
     elif np.ptp(score) <= NOISE * np.abs(score).max():
         reason = "the score is constant"
     else:
         try:
             regression = corrected_regression(score, texts.quality, covariates, noise)
-        except np.linalg.LinAlgError:
-            reason = "ratings do not differ within systems"
-    if regression is not None and regression.reliability <= 0:
-        reason = "raters of a text do not agree within systems"
+        except np.linalg.LinAlgError as error:
+            reason = str(error)
     systems = [effect.column for effect in effects if effect.kind == SYSTEM and not effect.reason]
     rows = []
     for effect in effects:

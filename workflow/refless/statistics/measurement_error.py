@@ -3,10 +3,12 @@
 Stage: cell. In: ratings, scores, covariates. Out: effects beside true quality, and by how much each
 text moves them.
 
-Source: Fuller (1987), "Measurement Error Models", sections 2.2 and 3.1: normal equations less the
-moments of the errors.
+Source: Carroll, Ruppert, Stefanski and Crainiceanu (2006), "Measurement Error in Nonlinear Models",
+chapter 4 (regression calibration) and appendix A.6 (influences of estimates that follow one
+another); Fuller (1987), "Measurement Error Models", section 2.2.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,8 @@ MOST_RATERS = 100
 """Raters up to which each has a severity; more are taken as new for each text."""
 FEWEST_LEVELS = 4
 """Different ratings from which on they are taken as quality that is rounded to a step."""
+DEGREE = 3
+"""Of the polynomial of true quality that a score may be."""
 SMOOTH = 1 / 3
 """Variance of ratings, in squared steps, from which on what is rounded away is about uniform."""
 
@@ -174,11 +178,11 @@ def _group_means(values: Array, group: Array) -> Array:
 
 
 class CorrectedRegression(NamedTuple):
-    """Effects of covariates, at the mean rating, and, last, of true quality on a score.
+    """Effects of covariates and, last, of true quality on a score.
 
-    effects : float64 (covariates + 1,)
-    influence : by how much each text moves each of them, through the noise, too, (n, covariates +
-        1)
+    effects : float64 (covariates + 1,); that of quality is the mean slope of its curve
+    influence : by how much each text moves each of them, through what is estimated of the noise,
+        too, (n, covariates + 1)
     weight : of each text's score in each of them, (n, covariates + 1)
     reliability : the share of true quality in the variance of mean ratings beside the covariates
     """
@@ -190,51 +194,119 @@ class CorrectedRegression(NamedTuple):
 
 
 def corrected_regression(
-    score: Array, quality: Array, covariates: Array, noise: RatingNoise | None = None
+    score: Array,
+    quality: Array,
+    covariates: Array,
+    noise: RatingNoise | None = None,
+    degree: int = DEGREE,
 ) -> CorrectedRegression:
-    """Regress a score on covariates and true quality, of which mean ratings are noisy measurements.
+    """Regress a score on covariates and a polynomial of true quality, of which mean ratings are
+    noisy measurements.
 
-    Noise adds its variances to the sum of squares of the ratings, and changes no other product of
-    the normal equations. So with Z of covariates and ratings, the effects solve
-    (Z'Z - N) b = Z'y, where N has this sum in its last place; what covariates explain of the noise
-    by chance is not in it. Without ``noise`` this is least squares.
+    Beside the covariates, ratings have the variance of true quality and of noise. Their noise is
+    known, so the rest of their sum of squares is that of quality; and as far as a rating is away
+    from what covariates say, quality is expected to be away by the share of its variance, the
+    reliability. This expectation, and those of its square and cube, take the place of the ratings
+    in least squares (regression calibration). Of the first degree, and of texts with one noise,
+    this is the estimate of normal equations less the moments of the errors (Fuller 1987, section
+    2.2). A score that saturates, or ratings that crowd at an end, need the higher degrees.
 
     score, quality : float64 (n,)
     covariates : float64 (n, covariates), a constant among what they span
+    noise : of the mean ratings; None: they are exact
+    degree : of the polynomial, at most the number of different ratings less one
 
-    Raises numpy.linalg.LinAlgError: a covariate or true quality depends on the others.
+    Raises numpy.linalg.LinAlgError: its message says what cannot be estimated.
 
     The qualities of six texts are 1 to 6, the score is twice the quality, and four ratings are off
     by 1. The ratings' sum of squares is 21.5, and that of their products with the score 35: least
     squares finds 35 / 21.5 = 1.63. With a variance of 0.8 a rating, a sixth of which the constant
-    explains, 21.5 - 6 * 0.8 * 5 / 6 = 17.5 is left, and 35 / 17.5 = 2.
+    explains, 21.5 - 6 * 0.8 * 5 / 6 = 17.5 is left, a reliability of 0.81, and 35 / 17.5 = 2.
 
     >>> quality, constant = np.arange(1.0, 7.0), np.ones((6, 1))
     >>> ratings = quality + [1, -1, 0, 0, -1, 1]
-    >>> float(corrected_regression(2 * quality, ratings, constant).effects[-1].round(2))
+    >>> exact = corrected_regression(2 * quality, ratings, constant, degree=1)
+    >>> float(exact.effects[-1].round(2))
     1.63
     >>> noise = RatingNoise(np.ones((6, 1)), np.array([0.8]), np.zeros((6, 1)))
-    >>> corrected = corrected_regression(2 * quality, ratings, constant, noise)
+    >>> corrected = corrected_regression(2 * quality, ratings, constant, noise, degree=1)
     >>> float(corrected.effects[-1].round(2)), round(corrected.reliability, 2)
     (2.0, 0.81)
     """
-    rating = quality - quality.mean()
-    design = np.column_stack([covariates, rating])
+    n, number = covariates.shape
+    unit = max(float(quality.std()), np.finfo(float).tiny)  # the cube of a large number is larger
+    rating = (quality - quality.mean()) / unit
     inverse = np.linalg.inv(covariates.T @ covariates)
-    beside = rating - covariates @ (inverse @ (covariates.T @ rating))
-    if beside @ beside <= NOISE * (quality @ quality):
-        raise np.linalg.LinAlgError("ratings are a sum of the covariates")
-    moments, excess = design.T @ design, np.zeros(len(quality))
-    moved_by_noise = excess
-    if noise is not None:
-        explained = np.einsum("ij,jk,ik->i", covariates, inverse, covariates)
-        share = noise.share * (1 - explained)[:, None]
-        excess = share @ noise.variance
-        moved_by_noise = noise.influence @ share.sum(axis=0)
-        moments[-1, -1] -= excess.sum()
-    solved = np.linalg.inv(moments)
-    effects = solved @ (design.T @ score)
-    moved = design * (score - design @ effects)[:, None]
-    moved[:, -1] += (excess + moved_by_noise) * effects[-1]
-    reliability = 1 - excess.sum() / (beside @ beside)
-    return CorrectedRegression(effects, moved @ solved, design @ solved, float(reliability))
+    explained = np.einsum("ij,jk,ik->i", covariates, inverse, covariates)
+    fit = inverse @ (covariates.T @ rating)
+    beside = rating - covariates @ fit
+    squares = beside @ beside
+    if squares <= NOISE * (n + (quality / unit) @ (quality / unit)):
+        raise np.linalg.LinAlgError("ratings do not differ within systems")
+    if noise is None:
+        noise = RatingNoise(np.zeros((n, 1)), np.zeros(1), np.zeros((n, 1)))
+    noise = RatingNoise(noise.share, noise.variance / unit**2, noise.influence / unit**2)
+    true_squares = beside**2 - noise.of_means * (1 - explained)
+    reliability = float(true_squares.sum() / squares)
+    if reliability <= 0:
+        raise np.linalg.LinAlgError("raters of a text do not agree within systems")
+    between = true_squares.sum() / (n - number)
+    degree = min(degree, len(np.unique(quality)) - 1)
+    measured = np.concatenate([fit, [between], noise.variance])
+
+    def powers(measured: Array) -> tuple[Array, Array]:
+        """Expected powers of true quality and their derivatives, both (n, degree)."""
+        of_text = noise.share @ measured[number + 1 :]
+        expected = covariates @ measured[:number]
+        share = measured[number] / (measured[number] + of_text)
+        expected = expected + share * (rating - expected)
+        square = expected**2 + share * of_text
+        cube = expected**3 + 3 * expected * share * of_text
+        derivatives = np.column_stack([np.ones(n), 2 * expected, 3 * square])
+        return np.column_stack([expected, square, cube])[:, :degree], derivatives[:, :degree]
+
+    curves, derivatives = powers(measured)
+    design = np.column_stack([covariates, curves])
+    solved = np.linalg.inv(design.T @ design)
+    coefficients = solved @ (design.T @ score)
+    curve = coefficients[number:]
+
+    def moments(measured: Array) -> Array:
+        """What is 0 at the estimates, and the slope."""
+        curves, derivatives = powers(measured)
+        design = np.column_stack([covariates, curves])
+        slope = (derivatives @ curve).mean(keepdims=True)
+        return np.concatenate([design.T @ (score - design @ coefficients), slope])
+
+    by_measured = _jacobian(moments, measured)
+    # by how much each text moves what is measured: what covariates say, the variance of quality
+    # beside them, and the noise
+    of_fit = covariates * beside[:, None] @ inverse
+    of_between = (true_squares - between * (1 - explained)) / (n - number)
+    of_between -= noise.influence @ ((1 - explained) @ noise.share) / (n - number)
+    of_measured = np.column_stack([of_fit, of_between, noise.influence])
+    moved = of_measured @ by_measured.T
+    moved[:, :-1] += design * (score - design @ coefficients)[:, None]
+    influence = moved[:, :-1] @ solved
+    slopes = derivatives @ curve
+    of_slope = moved[:, -1] + influence[:, number:] @ derivatives.mean(axis=0)
+    of_slope += (slopes - slopes.mean()) / n
+    weight = design @ solved
+    of_curve = weight[:, number:] @ derivatives.mean(axis=0)
+    return CorrectedRegression(
+        effects=np.append(coefficients[:number], slopes.mean() / unit),
+        influence=np.column_stack([influence[:, :number], of_slope / unit]),
+        weight=np.column_stack([weight[:, :number], of_curve / unit]),
+        reliability=reliability,
+    )
+
+
+def _jacobian(function: Callable[[Array], Array], point: Array) -> Array:
+    """The derivative of a function from (k,) to (m,) at a point, by differences, (m, k)."""
+    columns = []
+    for place in range(len(point)):
+        step = np.zeros(len(point))
+        step[place] = 1e-5 * max(1e-3, np.abs(point).max())
+        change = function(point + step) - function(point - step)
+        columns.append(change / (2 * step[place]))
+    return np.column_stack(columns)
