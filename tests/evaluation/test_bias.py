@@ -243,6 +243,16 @@ def test_noise_of_whole_numbers(deviation: float, rounded_alike: bool) -> None:
     assert (noise.mean() > 1.1 * disagreement) == rounded_alike
 
 
+def test_noise_of_the_same_raters_is_the_residual_of_two_ways() -> None:
+    generator = np.random.default_rng(0)
+    values = generator.integers(1, 6, (1300, 3)) + np.array([0, 1, 0])
+    text, rater = np.repeat(np.arange(1300), 3), np.tile(["x", "y", "z"], 1300)
+    ratings = pd.DataFrame({"text": text, "rater": rater, "quality": values.ravel()})
+    noise = rating_noise(ratings, np.arange(1300) % 13)
+    left = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
+    assert noise.of_means == pytest.approx((left**2).sum() / (1299 * 2) / 3, rel=1e-9)
+
+
 def test_errors_are_means_with_the_uncertainty_of_the_line() -> None:
     texts, quality, noise = made_up(200)
     texts = replace(texts, units=ResamplingUnits(np.arange(200) // 4))

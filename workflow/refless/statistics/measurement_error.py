@@ -25,6 +25,8 @@ FEWEST_LEVELS = 4
 """Different ratings from which on they are taken as quality that is rounded to a step."""
 DEGREE = 3
 """Of the polynomial of true quality that a score may be."""
+ROUNDING = 1e-9
+"""Eigenvalues of raters, over the largest, below which they are rounding."""
 SMOOTH = 1 / 3
 """Variance of ratings, in squared steps, from which on what is rounded away is about uniform."""
 
@@ -112,9 +114,9 @@ def _disagreement(away: Array, text: Array, rater: Array, system: Array) -> Rati
     np.add.at(counts, (text, rater), 1.0)
     share = counts / number[:, None]
     normal = np.diag(counts.sum(axis=0)) - counts.T @ share
-    severity = np.linalg.pinv(normal, hermitian=True) @ np.bincount(rater, away)
+    severity = np.linalg.pinv(normal, ROUNDING, hermitian=True) @ np.bincount(rater, away)
     left = away - severity[rater] + (share @ severity)[text]
-    of_raters = int(np.linalg.matrix_rank(normal, hermitian=True))
+    of_raters = int(np.linalg.matrix_rank(normal, rtol=ROUNDING, hermitian=True))
     if freedom - of_raters < ENOUGH_TEXTS:
         return one_way
     part = (freedom - of_raters) / freedom
