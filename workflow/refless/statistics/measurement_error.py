@@ -9,6 +9,7 @@ another); Fuller (1987), "Measurement Error Models", section 2.2.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -237,64 +238,33 @@ def corrected_regression(
     """
     n, number = covariates.shape
     unit = max(float(quality.std()), np.finfo(float).tiny)  # the cube of a large number is larger
-    rating = (quality - quality.mean()) / unit
-    inverse = np.linalg.inv(covariates.T @ covariates)
-    explained = np.einsum("ij,jk,ik->i", covariates, inverse, covariates)
-    fit = inverse @ (covariates.T @ rating)
-    beside = rating - covariates @ fit
-    squares = beside @ beside
-    if squares <= NOISE * (n + (quality / unit) @ (quality / unit)):
-        raise np.linalg.LinAlgError("ratings do not differ within systems")
     if noise is None:
         noise = RatingNoise(np.zeros((n, 1)), np.zeros(1), np.zeros((n, 1)))
     noise = RatingNoise(noise.share, noise.variance / unit**2, noise.influence / unit**2)
-    true_squares = beside**2 - noise.of_means * (1 - explained)
-    reliability = float(true_squares.sum() / squares)
-    if reliability <= 0:
-        raise np.linalg.LinAlgError("raters of a text do not agree within systems")
-    between = true_squares.sum() / (n - number)
+    rating = (quality - quality.mean()) / unit
     degree = min(degree, len(np.unique(quality)) - 1)
-    measured = np.concatenate([fit, [between], noise.variance])
-
-    def powers(measured: Array) -> tuple[Array, Array]:
-        """Expected powers of true quality and their derivatives, both (n, degree)."""
-        of_text = noise.share @ measured[number + 1 :]
-        expected = covariates @ measured[:number]
-        share = measured[number] / (measured[number] + of_text)
-        expected = expected + share * (rating - expected)
-        square = expected**2 + share * of_text
-        cube = expected**3 + 3 * expected * share * of_text
-        derivatives = np.column_stack([np.ones(n), 2 * expected, 3 * square])
-        return np.column_stack([expected, square, cube])[:, :degree], derivatives[:, :degree]
-
-    curves, derivatives = powers(measured)
-    design = np.column_stack([covariates, curves])
+    calibration = _Calibration(covariates, rating, noise, degree)
+    measured, of_measured, reliability = calibration.measure()
+    design, derivatives = calibration.design(measured)
     solved = np.linalg.inv(design.T @ design)
     coefficients = solved @ (design.T @ score)
     curve = coefficients[number:]
 
     def moments(measured: Array) -> Array:
         """What is 0 at the estimates, and the slope."""
-        curves, derivatives = powers(measured)
-        design = np.column_stack([covariates, curves])
+        design, derivatives = calibration.design(measured)
         slope = (derivatives @ curve).mean(keepdims=True)
         return np.concatenate([design.T @ (score - design @ coefficients), slope])
 
-    by_measured = _jacobian(moments, measured)
-    # by how much each text moves what is measured: what covariates say, the variance of quality
-    # beside them, and the noise
-    of_fit = covariates * beside[:, None] @ inverse
-    of_between = (true_squares - between * (1 - explained)) / (n - number)
-    of_between -= noise.influence @ ((1 - explained) @ noise.share) / (n - number)
-    of_measured = np.column_stack([of_fit, of_between, noise.influence])
-    moved = of_measured @ by_measured.T
-    moved[:, :-1] += design * (score - design @ coefficients)[:, None]
-    influence = moved[:, :-1] @ solved
+    # of estimates that follow one another: what a text moves in the first ones moves the next
+    moved = of_measured @ _jacobian(moments, measured).T
+    of_moments = moved[:, :-1] + design * (score - design @ coefficients)[:, None]
+    influence = of_moments @ solved
     slopes = derivatives @ curve
-    of_slope = moved[:, -1] + influence[:, number:] @ derivatives.mean(axis=0)
-    of_slope += (slopes - slopes.mean()) / n
+    mean_derivative = derivatives.mean(axis=0)
+    of_slope = influence[:, number:] @ mean_derivative + (slopes - slopes.mean()) / n + moved[:, -1]
     weight = design @ solved
-    of_curve = weight[:, number:] @ derivatives.mean(axis=0)
+    of_curve = weight[:, number:] @ mean_derivative
     return CorrectedRegression(
         effects=np.append(coefficients[:number], slopes.mean() / unit),
         influence=np.column_stack([influence[:, :number], of_slope / unit]),
@@ -303,12 +273,61 @@ def corrected_regression(
     )
 
 
+@dataclass(frozen=True)
+class _Calibration:
+    """What covariates (n, covariates) and ratings (n,), whose mean is 0, say of true quality and of
+    its powers up to a degree."""
+
+    covariates: Array
+    rating: Array
+    noise: RatingNoise
+    degree: int
+
+    def measure(self) -> tuple[Array, Array, float]:
+        """What the expectation of quality is computed from, (k,): effects of the covariates on
+        ratings, the variance of quality beside them, and that of the noise; by how much each text
+        moves it, (n, k); and the reliability. Raises numpy.linalg.LinAlgError: there is none."""
+        covariates, rating, noise = self.covariates, self.rating, self.noise
+        n, number = covariates.shape
+        inverse = np.linalg.inv(covariates.T @ covariates)
+        fit = inverse @ (covariates.T @ rating)
+        beside = rating - covariates @ fit
+        squares = float(beside @ beside)
+        if squares <= NOISE * n:
+            raise np.linalg.LinAlgError("ratings do not differ within systems")
+        # covariates explain a part of the noise by chance
+        left = 1 - np.einsum("ij,jk,ik->i", covariates, inverse, covariates)
+        true_squares = beside**2 - noise.of_means * left
+        reliability = float(true_squares.sum() / squares)
+        if reliability <= 0:
+            raise np.linalg.LinAlgError("raters of a text do not agree within systems")
+        between = true_squares.sum() / (n - number)
+        of_fit = covariates * beside[:, None] @ inverse
+        of_between = true_squares - between * left - noise.influence @ (left @ noise.share)
+        influence = np.column_stack([of_fit, of_between / (n - number), noise.influence])
+        return np.concatenate([fit, [between], noise.variance]), influence, reliability
+
+    def design(self, measured: Array) -> tuple[Array, Array]:
+        """Covariates and the expected powers of quality, (n, covariates + degree); and derivatives
+        of the powers, (n, degree)."""
+        n, number = self.covariates.shape
+        variance = self.noise.share @ measured[number + 1 :]
+        expected = self.covariates @ measured[:number]
+        share = measured[number] / (measured[number] + variance)
+        expected = expected + share * (self.rating - expected)
+        square = expected**2 + share * variance
+        cube = expected**3 + 3 * expected * share * variance
+        powers = np.column_stack([expected, square, cube])[:, : self.degree]
+        derivatives = np.column_stack([np.ones(n), 2 * expected, 3 * square])[:, : self.degree]
+        return np.column_stack([self.covariates, powers]), derivatives
+
+
 def _jacobian(function: Callable[[Array], Array], point: Array) -> Array:
     """The derivative of a function from (k,) to (m,) at a point, by differences, (m, k)."""
     columns = []
+    step = 1e-5 * max(1e-3, float(np.abs(point).max()))
     for place in range(len(point)):
-        step = np.zeros(len(point))
-        step[place] = 1e-5 * max(1e-3, np.abs(point).max())
-        change = function(point + step) - function(point - step)
-        columns.append(change / (2 * step[place]))
+        away = np.zeros(len(point))
+        away[place] = step
+        columns.append((function(point + away) - function(point - away)) / (2 * step))
     return np.column_stack(columns)
