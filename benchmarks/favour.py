@@ -22,8 +22,12 @@ from refless.statistics.bootstrap import ResamplingUnits
 
 Array = np.ndarray
 
-BETWEEN, BY_LENGTH, BY_CONTEXT = 0.5, 0.08, 0.125
-"""Shares of the variance of true quality: between systems, by length, and by context."""
+BETWEEN = 0.5
+"""Share of the variance of true quality that lies between systems."""
+BY_LENGTH = 0.08
+"""The same by length."""
+BY_CONTEXT = 0.125
+"""The same by context, where there are contexts."""
 DEVIATION_OF_LENGTH = 7.0
 """Of the number of words, about."""
 
@@ -55,7 +59,8 @@ class Simulated(NamedTuple):
 
 def simulate(world: World, generator: np.random.Generator) -> Simulated:
     """Ratings and one score."""
-    k, n = world.systems, world.texts
+    k = world.systems
+    n = world.texts
     system = np.tile(np.arange(k), n // k)
     if world.uneven:
         share = np.linspace(1, 5, k)
@@ -77,13 +82,13 @@ def simulate(world: World, generator: np.random.Generator) -> Simulated:
     if world.outputs:  # a judge has moods, too
         noise = 0.9 * noise + 0.19**0.5 * generator.normal(size=n)[context]
     noise *= (1 / world.r**2 - 1) ** 0.5
-    seen = quality + world.favour * (system == 0) + world.slope * length
+    impression = quality + world.favour * (system == 0) + world.slope * length
     if world.judge == "saturates":
-        score = np.tanh(seen) + noise
+        score = np.tanh(impression) + noise
     elif world.judge == "whole":
-        score = np.clip(np.round(3.5 + world.r * (seen + noise)), 1, 5)
+        score = np.clip(np.round(3.5 + world.r * (impression + noise)), 1, 5)
     else:
-        score = 10 + 0.3 * (seen + noise)
+        score = 10 + 0.3 * (impression + noise)
     ratings = rate(world, quality, generator)
     mean = ratings.groupby("text")["quality"].mean().to_numpy()
     texts = BiasTexts(
@@ -104,13 +109,13 @@ def rate(world: World, quality: Array, generator: np.random.Generator) -> pd.Dat
     n = len(quality)
     number = np.full(n, world.raters) if world.raters else generator.integers(1, 5, n)
     text = np.repeat(np.arange(n), number)
-    place = np.arange(len(text)) - np.repeat(np.cumsum(number) - number, number)
+    turn = np.arange(len(text)) - np.repeat(np.cumsum(number) - number, number)
     if world.pool:
         order = np.argsort(generator.random((n, world.pool)), axis=1)
-        rater = order[text, place]
+        rater = order[text, turn]
         severity = 0.3 * generator.normal(size=world.pool)
     else:
-        rater = place
+        rater = turn
         severity = np.array([0.3, -0.3, 0.0, 0.1, -0.2])
     noise = (1 / world.icc - 1) ** 0.5 * generator.normal(size=len(text))
     value = quality[text] + severity[rater] * (world.icc < 1) + noise
@@ -132,7 +137,16 @@ NULL = Bounds(shown=LEVEL)
 RECORDED = Bounds(covers=None)
 
 
-def cases() -> Iterator[tuple[str, World, Bounds]]:
+Case = tuple[str, World, Bounds]
+
+
+def cases() -> Iterator[Case]:
+    yield from impartial()
+    yield from other_ratings()
+    yield from planted()
+
+
+def impartial() -> Iterator[Case]:
     for systems in (6, 12):
         for r in (0.3, 0.5, 0.8):
             for icc in (0.5, 0.8, 1.0):
@@ -146,6 +160,10 @@ def cases() -> Iterator[tuple[str, World, Bounds]]:
                 yield f"impartial, whole ratings, {systems} systems, r {r}, ICC {icc}", world, NULL
         world = World(systems, r=0.8, whole=True, judge="whole")
         yield f"impartial, whole ratings and scores, {systems} systems, r 0.8", world, NULL
+
+
+def other_ratings() -> Iterator[Case]:
+    """Impartial judges, and ratings of other kinds and numbers."""
     for pool in (6, 40, 300):
         name = f"impartial, two of {pool} raters, r 0.8, ICC 0.5"
         yield name, World(r=0.8, icc=0.5, pool=pool), NULL
@@ -168,13 +186,16 @@ def cases() -> Iterator[tuple[str, World, Bounds]]:
         yield f"impartial, whole ratings, half of them the highest, r {r}", world, RECORDED
     world = World(r=0.8, icc=0.5, raters=1)
     yield "impartial, nobody rated twice, r 0.8, ICC 0.5", world, RECORDED
+
+
+def planted() -> Iterator[Case]:
     for r in (0.5, 0.6, 0.7, 0.8):
         for icc in (0.5, 0.8):
             bound = 0.8 if (r, icc) == (0.8, 0.8) else None
-            planted = f"half a deviation for one system, r {r}, ICC {icc}"
-            yield planted, World(r=r, icc=icc, favour=0.5), Bounds(found=bound)
-            planted = f"half a deviation by length, r {r}, ICC {icc}"
-            yield planted, World(r=r, icc=icc, slope=0.5), Bounds(found=bound)
+            name = f"half a deviation for one system, r {r}, ICC {icc}"
+            yield name, World(r=r, icc=icc, favour=0.5), Bounds(found=bound)
+            name = f"half a deviation by length, r {r}, ICC {icc}"
+            yield name, World(r=r, icc=icc, slope=0.5), Bounds(found=bound)
     world = World(r=0.8, favour=0.5, outputs=1)
     yield "half a deviation for one system, contexts, r 0.8", world, Bounds(found=0.8)
     world = World(texts=1800, r=0.6, favour=0.5)
@@ -224,29 +245,31 @@ def misses(values: Array, bound: float | None, least: bool) -> bool:
 
 def report(name: str, world: World, bounds: Bounds, tables: Sequence[pd.DataFrame]) -> str:
     """A line: what was observed, with Monte Carlo errors, and whether it holds."""
-    planted = truth(world, tables[0])
+    favours = truth(world, tables[0])
     corrected = np.array([table["p_holm"] for table in tables], np.float64)
     significant: Array = corrected < LEVEL
-    shown, place = np.asarray(significant.any(axis=1)), 0 if world.favour else world.systems
-    numbers = [f"any line {mean_and_error(shown)}"]
-    missed = misses(shown, bounds.shown, least=False)
-    if planted.any():
-        found = significant[:, place]
-        numbers.append(f"the planted one {mean_and_error(found)}")
-        missed = missed or misses(found, bounds.found, least=True)
+    any_line = np.asarray(significant.any(axis=1))
+    numbers = [f"any line {mean_and_error(any_line)}"]
+    missed = misses(any_line, bounds.shown, least=False)
+    if favours.any():
+        planted_line = significant[:, 0 if world.favour else world.systems]
+        numbers.append(f"the planted one {mean_and_error(planted_line)}")
+        missed = missed or misses(planted_line, bounds.found, least=True)
     for quantity in QUANTITIES:
         columns = [quantity, f"{quantity}_low", f"{quantity}_high"]
         value, low, high = np.moveaxis(np.array([table[columns] for table in tables], float), 2, 0)
-        true = planted
+        true = favours
         if quantity != "favour":
             some = ~np.isnan(value).all(axis=0)
-            value, low, high = value[:, some], low[:, some], high[:, some]
+            value = value[:, some]
+            low = low[:, some]
+            high = high[:, some]
             true = value.mean(axis=0)
         else:
             numbers.append(f"no favour {np.isnan(low).mean():.2f}")
-        known = ~np.isnan(low)
-        covered = np.where(known, (low <= true) & (true <= high), np.nan)
-        covers = np.nanmean(covered[known.any(axis=1)], axis=1)
+        estimated = ~np.isnan(low)
+        covered = np.where(estimated, (low <= true) & (true <= high), np.nan)
+        covers = np.nanmean(covered[estimated.any(axis=1)], axis=1)
         worst = np.nanmean(covered, axis=0).min()
         numbers.append(f"{quantity} covers {mean_and_error(covers)} (worst {worst:.3f})")
         missed = missed or misses(covers, bounds.covers, least=True)

@@ -42,20 +42,29 @@ from refless.statistics.measurement_error import (
 
 Array = np.ndarray
 
-SYSTEM, LENGTH, PUNCTUATION = "system", "length", "punctuation"
-"""Kinds of groups. A favour of length is per `WORDS` words, one of punctuation per `CHARACTERS` of
-the characters."""
-WORDS, CHARACTERS = 10, 0.01
+SYSTEM = "system"
+LENGTH = "length"
+"""Its favour is per `WORDS` words."""
+PUNCTUATION = "punctuation"
+"""Its favour is per `CHARACTERS` of the characters."""
+WORDS = 10
+CHARACTERS = 0.01
 FEWEST_UNITS = 6.0
 """Resampling units of equal weight that an interval takes at least."""
 EXACT = "if ratings were exact"
 """Note of a favour where no noise of raters could be estimated."""
 BIAS_COLUMNS = [
-    *("method", "kind", "group", "n"),
+    "method",
+    "kind",
+    "group",
+    "n",
     *Measure("error").interval,
     *Measure("error_left_out").interval,
     *Measure("favour").interval,
-    *("p", "p_holm", "reliability", "note"),
+    "p",
+    "p_holm",
+    "reliability",
+    "note",
 ]
 """``error`` is the mean of estimate less rating, ``error_left_out`` the same where no text of the
 system was in training; ``p`` is that the favour is 0, ``p_holm`` corrected over the whole table;
@@ -148,7 +157,8 @@ class Effect(NamedTuple):
 def covariates_of(texts: BiasTexts) -> tuple[Array, list[Effect]]:
     """A column for each system, or one constant, and for length and punctuation as far as they
     differ within systems, float64 (n, covariates); and what each is."""
-    system, n = texts.system_number, len(texts)
+    n = len(texts)
+    system = texts.system_number
     columns = [(system == number).astype(np.float64) for number in range(system.max() + 1)]
     effects = []
     if texts.system is not None:
@@ -185,12 +195,14 @@ def favours(score: Array, texts: BiasTexts) -> list[dict[str, Any]]:
     on the unit of the score, and a score that is compressed is not favourable to weak systems.
     """
     scored = np.isfinite(score)
-    texts, score = texts.select(scored), score[scored]
+    texts = texts.select(scored)
+    score = score[scored]
     if not len(score):
         return []
     covariates, effects = covariates_of(texts)
     noise = rating_noise(texts.ratings, texts.system_number)
-    regression, reason = None, ""
+    regression = None
+    reason = ""
     if len(score) < covariates.shape[1] + DEGREE + FEWEST_UNITS:
         reason = "too few texts"
     elif np.ptp(score) <= NOISE * np.abs(score).max():
@@ -222,7 +234,8 @@ def _favour(
     regression: CorrectedRegression, contrast: Array, units: ResamplingUnits
 ) -> dict[str, Any]:
     """The cells of one contrast of effects, divided by the effect of true quality."""
-    top, slope = float(contrast @ regression.effects), float(regression.effects[-1])
+    top = float(contrast @ regression.effects)
+    slope = float(regression.effects[-1])
     influence = np.column_stack([regression.influence @ contrast, regression.influence[:, -1]])
     spread = clustered_spread(influence, regression.weight @ contrast, units)
     if spread.freedom + 1 < FEWEST_UNITS:
@@ -274,20 +287,22 @@ def errors(
     number = written.sum(axis=0)
     gap = np.where(written, (estimates - texts.quality)[:, None], 0)
     values = gap.sum(axis=0) / number
-    influence, weight = np.where(written, gap - values, 0) / number, written / number
+    influence = np.where(written, gap - values, 0) / number
+    weight = written / number
     if score is not None:
         of_line, weight_of_line = _line_influence(score, texts.quality, fold, weight)
-        influence, weight = influence + of_line, weight_of_line - weight
-    for place, name in enumerate(names):
-        value = float(values[place])
-        spread = clustered_spread(influence[:, [place]], weight[:, place], texts.units)
+        influence = influence + of_line
+        weight = weight_of_line - weight
+    for column, name in enumerate(names):
+        value = float(values[column])
+        spread = clustered_spread(influence[:, [column]], weight[:, column], texts.units)
         means[str(name)] = IntervalEstimate(value)
         if spread.freedom + 1 >= FEWEST_UNITS:
             half = t_quantile(spread.freedom) * float(np.sqrt(spread.covariance[0, 0]))
             if score is None:
-                folds = np.unique(fold[written[:, place]])
+                folds = np.unique(fold[written[:, column]])
                 training = np.mean([(fold != k).sum() for k in folds])
-                half *= training_factor(float(training / number[place]))
+                half *= training_factor(float(training / number[column]))
             means[str(name)] = IntervalEstimate(value, value - half, value + half)
     return means
 
@@ -299,13 +314,15 @@ def _line_influence(score: Array, quality: Array, fold: Array, share: Array) -> 
     influence, weight = np.zeros((2, *share.shape))
     scored = np.isfinite(score)
     for k in np.unique(fold):
-        training, candidates = (fold != k) & scored, (fold == k) & scored
-        x, y = score[training], quality[training]
-        away, left = x - x.mean(), y - y.mean()
+        training = (fold != k) & scored
+        candidates = (fold == k) & scored
+        x = score[training]
+        away = x - x.mean()
+        left = quality[training] - quality[training].mean()
         squares = away @ away
         leverage = np.tile(share[candidates].sum(axis=0) / len(x), (len(x), 1))
         if squares > 0:
-            left = left - (away @ y / squares) * away
+            left = left - (away @ left / squares) * away
             distance = (score[candidates] - x.mean()) @ share[candidates]
             leverage += np.outer(away, distance / squares)
         influence[training] += leverage * left[:, None]
@@ -372,20 +389,20 @@ def favour_line(table: pd.DataFrame, score: str) -> str:
     """One line about a score of `bias_table`: whom it favours after correction for all tests; else
     that none is shown, with the end of the widest interval, so that this has a size."""
     rows = table[table["method"] == score]
-    known = rows[rows["favour_low"].notna()]
-    if known.empty:
+    estimated = rows[rows["favour_low"].notna()]
+    if estimated.empty:
         reasons = [note for note in rows["note"] if note]
         reason = reasons[0] if reasons else "no texts"
         return f"{score}: whom it favours cannot be estimated: {reason}"
-    exact = f", {EXACT}" if (known["note"] == EXACT).any() else ""
-    shown = known[known["p_holm"] < LEVEL]
-    if shown.empty:
-        return f"{score}: no favour shown ({_widest(known)}){exact}"
-    shown = shown.sort_values("favour", key=abs, ascending=False, kind="stable")
-    shown = shown.sort_values("kind", key=lambda kind: kind != SYSTEM, kind="stable")
+    exact = f", {EXACT}" if (estimated["note"] == EXACT).any() else ""
+    significant = estimated[estimated["p_holm"] < LEVEL]
+    if significant.empty:
+        return f"{score}: no favour shown ({_widest(estimated)}){exact}"
+    significant = significant.sort_values("favour", key=abs, ascending=False, kind="stable")
+    significant = significant.sort_values("kind", key=lambda kind: kind != SYSTEM, kind="stable")
     # length and punctuation have a direction, systems a sign
-    favoured = shown[(shown["favour"] > 0) | (shown["kind"] != SYSTEM)]
-    others = shown.drop(favoured.index)
+    favoured = significant[(significant["favour"] > 0) | (significant["kind"] != SYSTEM)]
+    others = significant.drop(favoured.index)
     parts = [
         f"{verb} {_listed(part)}"
         for verb, part in (("favours", favoured), ("disfavours", others))
@@ -407,13 +424,12 @@ def _listed(rows: pd.DataFrame) -> str:
 
 def _described(row: Any) -> str:
     """Who gets how much: a size without its sign, which the words have."""
-    sign = 1.0
-    name, per = row["group"], ""
+    sign = -1 if row["favour"] < 0 else 1
+    name = row["group"]
+    per = ""
     if row["kind"] != SYSTEM:
-        sign = np.sign(row["favour"])
-        name, per = (MORE if sign > 0 else LESS)[row["kind"]], f" per {row['group']}"
-    elif row["favour"] < 0:
-        sign = -1.0
+        name = (MORE if sign > 0 else LESS)[row["kind"]]
+        per = f" per {row['group']}"
     value = sign * row["favour"]
     low, high = sorted((sign * row["favour_low"], sign * row["favour_high"]))
     numbers = [f"{number:.{_decimals(high - low)}f}" for number in (value, low, high)]

@@ -43,7 +43,8 @@ def clustered_spread(influence: Array, weight: Array, units: ResamplingUnits) ->
     """
     if units.crossed is None:
         return _one_way(influence, weight, units.primary)
-    primary, crossed = units.primary, units.crossed
+    primary = units.primary
+    crossed = units.crossed
     first = 1 + max(primary.max(), crossed.max())  # of numbers that no unit has
     by_unit = _one_way(influence, weight, np.where(primary < 0, first + crossed, primary))
     by_text = _one_way(influence, weight, np.where(crossed < 0, first + primary, crossed))
@@ -79,6 +80,7 @@ def ratio_interval(top: float, bottom: float, spread: Spread) -> IntervalEstimat
     square = bottom**2 - bottom_bottom
     if square <= 0:
         return None
-    product, rest = top * bottom - both, top**2 - top_top
+    product = top * bottom - both
+    rest = top**2 - top_top
     root = np.sqrt(max(product**2 - square * rest, 0.0))
     return IntervalEstimate(top / bottom, (product - root) / square, (product + root) / square)

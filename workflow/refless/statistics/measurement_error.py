@@ -78,7 +78,8 @@ def rating_noise(ratings: pd.DataFrame | None, system: Array) -> RatingNoise | N
     """
     if ratings is None:
         return None
-    text, value = ratings["text"].to_numpy(), ratings["quality"].to_numpy(np.float64)
+    text = ratings["text"].to_numpy()
+    value = ratings["quality"].to_numpy(np.float64)
     number = np.bincount(text, minlength=len(system))
     if (number > 1).sum() < ENOUGH_TEXTS:
         return None
@@ -287,22 +288,23 @@ class _Calibration:
         """What the expectation of quality is computed from, (k,): effects of the covariates on
         ratings, the variance of quality beside them, and that of the noise; by how much each text
         moves it, (n, k); and the reliability. Raises numpy.linalg.LinAlgError: there is none."""
-        covariates, rating, noise = self.covariates, self.rating, self.noise
+        covariates = self.covariates
+        noise = self.noise
         n, number = covariates.shape
         inverse = np.linalg.inv(covariates.T @ covariates)
-        fit = inverse @ (covariates.T @ rating)
-        beside = rating - covariates @ fit
-        squares = float(beside @ beside)
+        fit = inverse @ (covariates.T @ self.rating)
+        residual = self.rating - covariates @ fit
+        squares = float(residual @ residual)
         if squares <= NOISE * n:
             raise np.linalg.LinAlgError("ratings do not differ within systems")
         # covariates explain a part of the noise by chance
         left = 1 - np.einsum("ij,jk,ik->i", covariates, inverse, covariates)
-        true_squares = beside**2 - noise.of_means * left
+        true_squares = residual**2 - noise.of_means * left
         reliability = float(true_squares.sum() / squares)
         if reliability <= 0:
             raise np.linalg.LinAlgError("raters of a text do not agree within systems")
         between = true_squares.sum() / (n - number)
-        of_fit = covariates * beside[:, None] @ inverse
+        of_fit = covariates * residual[:, None] @ inverse
         of_between = true_squares - between * left - noise.influence @ (left @ noise.share)
         influence = np.column_stack([of_fit, of_between / (n - number), noise.influence])
         return np.concatenate([fit, [between], noise.variance]), influence, reliability
@@ -326,8 +328,8 @@ def _jacobian(function: Callable[[Array], Array], point: Array) -> Array:
     """The derivative of a function from (k,) to (m,) at a point, by differences, (m, k)."""
     columns = []
     step = 1e-5 * max(1e-3, float(np.abs(point).max()))
-    for place in range(len(point)):
+    for column in range(len(point)):
         away = np.zeros(len(point))
-        away[place] = step
+        away[column] = step
         columns.append((function(point + away) - function(point - away)) / (2 * step))
     return np.column_stack(columns)
