@@ -3,11 +3,15 @@ a system, length or punctuation gets from it at equal true quality (`favour`).
 
 Stage: comparison. In: scores and ratings of the same texts. Out: one table, and a line a score.
 
-An error contains regression to the mean: any estimate with the same correlation overrates weak
-systems and underrates strong ones. Favour does not. A score is impartial if its expectation at a
-given true quality depends on neither system nor length; since a mean rating is quality with noise,
-and a regression on it would leave to the systems a part of what is quality, it is corrected for
-the noise that raters show where they rate the same text.
+An error contains regression to the mean: any estimate of that correlation overrates weak systems
+and underrates strong ones. Favour does not. A score is impartial if what is expected of it at a
+given true quality depends on neither system nor length. A mean rating is quality with noise, so a
+regression on ratings would leave to the systems what noise hides of their quality; it is corrected
+for the noise that shows where a text was rated twice, and a score may be a curve of quality.
+
+What it cannot see: where one rater alone rates a system, their severity is favour, too; where
+nobody rated a text twice, favour is as if ratings were exact, and an impartial score is called
+partial as soon as systems differ and ratings are noisy.
 
 Source: `refless.statistics.measurement_error` and `refless.statistics.clustered`.
 """
