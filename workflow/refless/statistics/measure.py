@@ -12,6 +12,15 @@ PUBLISHED = "paper_"
 """What the name of a column of published values begins with."""
 
 
+def number(cell: Any) -> float:
+    """The number of a cell, NaN of one that is empty or not there.
+
+    >>> number("0.5"), number("")
+    (0.5, nan)
+    """
+    return float("nan") if cell in (None, "") else float(cell)
+
+
 class Measure:
     """A measure and the names of its columns.
 
@@ -43,8 +52,7 @@ class Measure:
 
     def estimate(self, row: Mapping[Any, Any]) -> IntervalEstimate:
         """The estimate of a row; NaN where a cell is empty or not there."""
-        cells = (row.get(column) for column in self.interval)
-        value, low, high = (float("nan") if cell in (None, "") else float(cell) for cell in cells)
+        value, low, high = (number(row.get(column)) for column in self.interval)
         draws = row.get(self.draws)
         return IntervalEstimate(value, low, high, unpacked(draws) if draws else None)
 

@@ -43,14 +43,14 @@ def bands(rows: Mapping[str, Array], truth: Array, test_parts: Array) -> pd.Data
     truth : ratings in half points, (in_set,)
     test_parts : by `random_test_parts`
     """
-    found = []
+    table = []
     for setup, half_points in rows.items():
         band: dict[str, str | float] = {"setup": setup}
         for name, values in scale_statistics(half_points, truth, test_parts).items():
             of_parts = Measure(name).deals
             band |= dict(zip(of_parts, interval(values), strict=True))
-        found.append(band)
-    return pd.DataFrame(found)
+        table.append(band)
+    return pd.DataFrame(table)
 
 
 def bands_of_table(outputs: pd.DataFrame, experiment: str, seed: int) -> pd.DataFrame:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.published import beside_published, read_rows, with_types
+from refless.experiments.reproducibility.explanations import OTHER_DATA, OTHER_FOLDS
 from refless.experiments.rnn_qe.baselines import (
     ADDED_MODELS,
     CURVE_COLUMNS,
@@ -46,15 +47,17 @@ WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
 WITH_REFERENCES = {*PAPER_METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
+_UNEVEN = "folds of the paper are a row uneven"
 _TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in training"
+_FEWER = "fewer human references could be joined by MR: the paper's own file was not to be had"
 DIFFERENT_SIZES = {
-    "2": "folds of the paper are a row uneven",
-    "3": "fewer human references could be joined by MR: the paper's own file was not to be had",
-    "4": _TWO_MORE,
-    "5": _TWO_MORE,
-    "6": "as in set-up 3",
+    "2": (OTHER_FOLDS, _UNEVEN),
+    "3": (OTHER_DATA, _FEWER),
+    "4": (OTHER_DATA, _TWO_MORE),
+    "5": (OTHER_DATA, _TWO_MORE),
+    "6": (OTHER_DATA, "as in set-up 3"),
 }
-"""Why there are not as many training instances as the paper prints."""
+"""Why there are not as many training instances as the paper prints: a word, a sentence."""
 
 Predictions = dict[str, pd.DataFrame]
 """Name of a run -> its rows, with ``provenance``."""
@@ -95,8 +98,12 @@ def training_instances(outputs: Iterable[str | Path], published: pd.DataFrame) -
     table = beside_published(ours, published, ["setup"], [name])
     printed = pd.to_numeric(table[Measure(name).published])
     different = table[name].notna() & (table[name].round() != printed)
-    notes = table["setup"].map(DIFFERENT_SIZES).fillna("")
-    return table.assign(provenance=metadata["provenance"], note=notes.where(different, ""))
+    why = table["setup"].map(lambda setup: DIFFERENT_SIZES.get(setup, ("", "")))
+    return table.assign(
+        provenance=metadata["provenance"],
+        explanation=why.str[0].where(different, ""),
+        note=why.str[1].where(different, ""),
+    )
 
 
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
