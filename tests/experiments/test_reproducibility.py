@@ -68,6 +68,7 @@ def networks() -> pd.DataFrame:
             "mae_low": [2.0, 0.9, 1.4, 1.1],
             "mae_high": [2.4, 1.15, 1.6, 1.3],
             "mae_sd": [np.nan, 0.1, 0.2, 0.1],
+            "mae_deals": [2.3, np.nan, np.nan, np.nan],
             "mae_deals_low": [2.25, np.nan, np.nan, np.nan],
             "mae_deals_high": [2.35, np.nan, np.nan, np.nan],
             "paper_mae": ["2.3", "1.1", "", "1.4"],

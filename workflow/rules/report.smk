@@ -73,6 +73,7 @@ rule report:
         texts=available("results/ratings/{dataset}/texts.csv", dataset=list(SETTINGS.data)),
         shown=item_files(*catalogue()),
         readme=repo_path("README.md"),
+        findings=repo_path("docs/findings.md"),
         numbers=repo_path("resources/numbers.yaml"),
     output:
         page="results/report.html",

@@ -29,7 +29,7 @@ class Measure:
     name, low, high : of the value, and of the ends of its interval
     interval : these three
     draws, published : of its bootstrap draws, and of what a paper prints
-    deals : of the ends between which 95% of random divisions into parts put it
+    deals : of what random divisions into parts give: the median, and ends of 95% of them
     over_seeds : of its standard deviation over seeds
     columns : those of ``interval``, and ``published``
 
@@ -41,7 +41,7 @@ class Measure:
         self.name, self.low, self.high = name, f"{name}_low", f"{name}_high"
         self.draws, self.published = f"{name}_draws", f"{PUBLISHED}{name}"
         self.interval = [self.name, self.low, self.high]
-        self.deals = [f"{name}_deals_low", f"{name}_deals_high"]
+        self.deals = [f"{name}_deals", f"{name}_deals_low", f"{name}_deals_high"]
         self.over_seeds = f"{name}_sd"
         self.columns = [*self.interval, self.published]
 

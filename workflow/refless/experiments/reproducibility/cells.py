@@ -38,7 +38,7 @@ _KINDS = (*MEASURED, "coverages", "counts", "stars")
 AGREEMENTS = [EQUAL, INSIDE, OUTSIDE, ABSENT]
 CELLS = [
     *("paper", "table", "item", "measure", "published", *Measure("ours").interval),
-    *("agreement", "explanation", "within_deals", "deals_low", "deals_high"),
+    *("agreement", "explanation", "within_deals", *Measure("deals").interval),
     *("cv", *Measure("cv_seeds").interval, "schedule", "provenance", "reason"),
 ]
 COEFFICIENTS = ("pearson", "spearman", "kendall", "rmse", "alpha")
@@ -104,13 +104,14 @@ def _cell(row: _Row, measure: Measure, short: _Row) -> dict[str, Any]:
 
 
 def _band(row: _Row, measure: Measure) -> dict[str, Any]:
-    """The ends between which random divisions into parts lie, and whether the published value does:
-    ``yes``, ``no``, or empty where there is no such band."""
-    low, high = (number(row.get(end)) for end in measure.deals)
+    """What random divisions into parts give, and whether the published value lies in their band:
+    ``yes``, ``no``, or empty where there is none."""
+    middle, low, high = (number(row.get(name)) for name in measure.deals)
     within = ""
     if not np.isnan(low):
         within = "yes" if low <= float(row[measure.published]) <= high else "no"
-    return {"within_deals": within, "deals_low": low, "deals_high": high}
+    band = dict(zip(Measure("deals").interval, (middle, low, high), strict=True))
+    return {"within_deals": within, **band}
 
 
 def _variations(row: _Row, measure: Measure) -> dict[str, Any]:

@@ -36,8 +36,8 @@ def random_test_parts(in_set: int, tested: int, seed: int, number: int = DIVISIO
 
 
 def bands(rows: Mapping[str, Array], truth: Array, test_parts: Array) -> pd.DataFrame:
-    """Where 95% of random test parts put each statistic of `scale_statistics`: by row (``setup``),
-    columns `Measure.deals`.
+    """Where random test parts put each statistic of `scale_statistics`: by row (``setup``), their
+    median and the ends of 95% of them, columns `Measure.deals`.
 
     rows : half points of the in-set by row, (in_set,) each
     truth : ratings in half points, (in_set,)
@@ -47,8 +47,8 @@ def bands(rows: Mapping[str, Array], truth: Array, test_parts: Array) -> pd.Data
     for setup, half_points in rows.items():
         band: dict[str, str | float] = {"setup": setup}
         for name, values in scale_statistics(half_points, truth, test_parts).items():
-            of_parts = Measure(name).deals
-            band |= dict(zip(of_parts, interval(values), strict=True))
+            middle_and_ends = np.median(values), *interval(values)
+            band |= dict(zip(Measure(name).deals, middle_and_ends, strict=True))
         table.append(band)
     return pd.DataFrame(table)
 
