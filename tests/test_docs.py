@@ -25,7 +25,7 @@ LINK = re.compile(r"!?\[([^\]]*)\]\(([^)\s]+)\)")
 REFERENCE = re.compile(r"`([\w/]+/\w+\.py|plan\.py|errors\.py)`(?:: (`\w+`(?:, `\w+`)*))?")
 HEADING = re.compile(r"(?m)^#{1,6} +(.+?) *#*$")
 # What console blocks use besides our own commands; what stands after them is not looked at.
-PROGRAMS = {".venv/bin/pip", ".venv/bin/pre-commit", "source"}
+PROGRAMS = {".venv/bin/pip", ".venv/bin/pre-commit", "git", "source"}
 
 
 def text_of(page: str) -> str:

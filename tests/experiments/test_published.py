@@ -12,7 +12,7 @@ from refless.experiments.published import (
     agreement_with_paper,
     read_published,
 )
-from refless.experiments.reproducibility.cells import by_measure, published_cells, variation
+from refless.experiments.reproducibility.cells import by_measure, published_cells
 from refless.experiments.reproducibility.claims import claim_holds, claims_table, read_claims
 from refless.methods import METHODS, is_text_blind
 from refless.report.catalogue import catalogue
@@ -141,15 +141,6 @@ def test_a_table_without_numbers_of_ours_is_not_computed(cells):
 def test_a_label_has_no_word_for_what_a_row_lacks():
     cells = published_cells(TWO.assign(dataset=np.nan), ["model", "dataset"], ["mse"])
     assert cells["item"].iloc[0] == "a"
-
-
-def test_variation_is_that_of_belz():
-    """Two numbers, 1 and 2: s = 1 / sqrt 2, over c4 = sqrt(2 / pi); (1 + 1/8) 100 s* / 1.5."""
-    expected = 1.125 * 100 * (1 / np.sqrt(2)) / np.sqrt(2 / np.pi) / 1.5
-    assert variation(1, 2) == pytest.approx(expected)
-    assert variation(0, 1, 1) == pytest.approx(expected)
-    assert variation(2, 2) == 0
-    assert np.isnan(variation(float("nan"), 1))
 
 
 DRAWS = np.random.default_rng(1).normal(0, 1, 400)
