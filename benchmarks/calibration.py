@@ -24,7 +24,6 @@ from refless.evaluation.evaluate import (
     ComparisonSettings,
     compare,
     estimate_splits,
-    learns,
 )
 from refless.evaluation.measures import mean_with_spread, measure
 from refless.evaluation.pairs import pair_table
@@ -32,6 +31,7 @@ from refless.evaluation.read import Rated, all_splits
 from refless.evaluation.replacement import replacement_table, replacing
 from refless.evaluation.report import verdict
 from refless.methods import NEIGHBORS
+from refless.methods import method as method_of
 from refless.statistics import interval
 
 Array = np.ndarray
@@ -192,7 +192,7 @@ def row(method: str, rated: Rated, split: str, seed: int) -> dict[str, Any]:
     score = rated.scores.get(method)
     values = measure(estimates, rated, splits[split][0], DRAWS, seed, score)
     folds = splits[split][0].folds
-    draws = mean_with_spread([values], rated, folds, seed, learns(method, rated))[name]
+    draws = mean_with_spread([values], rated, folds, seed, method_of(method).learns)[name]
     low, high = interval(draws[1:])
     return {"value": float(draws[0]), "low": low, "high": high}
 

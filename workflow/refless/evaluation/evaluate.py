@@ -1,6 +1,6 @@
 """A whole comparison: every method under every split, and the learning curve."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -10,7 +10,15 @@ import pandas as pd
 from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
-from refless.evaluation.measures import Draws, mean_with_spread, measure, pearson_draws
+from refless.evaluation.differences import FixedDraws, Spread, lead
+from refless.evaluation.measures import (
+    FIXED,
+    MOVED,
+    Draws,
+    mean_with_spread,
+    measure,
+    pearson_draws,
+)
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.kernels import unread
 from refless.methods import (
@@ -21,8 +29,10 @@ from refless.methods import (
     NETWORKS,
     READS_TEXT,
     RIDGE,
+    SURFACE_PREFIX,
     Making,
     column_name,
+    is_candidate,
     is_text_blind,
     label,
     method,
@@ -114,6 +124,7 @@ class Comparison:
     # those of a row, averaged over the repeats that another row has, too
     draws_beside: Callable[[Row, Row], Draws]
     splits: dict[str, list[CvSplit]]  # repeats of each split that there is
+    spreads: dict[str, Spread]  # how far differences spread under each split
     kernel_notes: list[str]  # why kernels are left out
 
     @property
@@ -138,7 +149,7 @@ def compare(
     reasons = _reasons(splits, rated, settings)
     # what the split of texts excludes, every split does
     tried = [row[1:] for row, reason in reasons.items() if row[0] == "texts" and not reason]
-    check_draws(settings.draws, sum(not is_text_blind(name) for name, _ in tried))
+    check_draws(settings.draws, sum(is_candidate(name) for name, _ in tried))
     estimates: dict[Row, list[Array]] = {}
     for done, key in enumerate(tried):
         step(done, len(tried), label(*key))
@@ -154,7 +165,8 @@ def compare(
     def mean_of_first(row: Row, n_repeats: int) -> Draws:
         folds = splits[row[0]][0].folds
         repeats = by_repeat[row][:n_repeats]
-        return mean_with_spread(repeats, rated, folds, settings.seed, learns(row[1], rated))
+        learns = method(row[1]).learns
+        return mean_with_spread(repeats, rated, folds, settings.seed, learns)
 
     def draws_beside(row: Row, other: Row) -> Draws:
         return mean_of_first(row, min(len(by_repeat[row]), len(by_repeat[other])))
@@ -166,8 +178,16 @@ def compare(
         cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), row, strict=True))
         cells |= {"n": len(rated), "reason": reason}
         if row in draws:
-            rivals = {rival: draws_beside(rival, row) for rival in trivial_rows(row[0], draws)}
-            cells |= _cells(row, draws[row], rivals, rated, settings)
+            cells |= _cells(row, draws[row], rated, settings)
+            if not is_text_blind(row[1]) and np.isfinite(draws[row]["pearson"][0]):
+                rivals = trivial_rows(row[0], draws)
+                fewest = min(len(by_repeat[beside]) for beside in (row, *rivals))
+                sides = [
+                    fixed_draws(beside, mean_of_first(beside, fewest)) for beside in (row, *rivals)
+                ]
+                gap = lead_on_any(sides[0], sides[1:], spread_of(row[0], rated, splits, settings))
+                cells |= interval_columns("difference", gap)
+                cells["p"] = difference_p(gap, row[0], rated)
             cells["interval_for"] = "predictions" if row[1] == NETWORKS else "method"
         elif not reason:
             cells["reason"] = "it has no estimate for any text"
@@ -179,6 +199,7 @@ def compare(
         draws=draws,
         draws_beside=draws_beside,
         splits=splits,
+        spreads={split: spread_of(split, rated, splits, settings) for split in splits},
         kernel_notes=[*left_out],
     )
 
@@ -191,12 +212,6 @@ def check_draws(draws: int, tests: int) -> None:
         raise SettingError(message, remedy=f"give {least} draws or more")
 
 
-def learns(name: str, rated: Rated) -> bool:
-    """Whether other training texts would have ranked texts otherwise, so that intervals are
-    widened: not so of a given score, and of RNN-QE, whose estimates are held fixed."""
-    return name not in rated.scores and method(name).kind != NETWORK
-
-
 def compared_methods(rated: Rated, settings: ComparisonSettings) -> list[tuple[str, str]]:
     """Name and kernel of each method that is compared on these texts, in the order of the table."""
     keys: list[tuple[str, str]] = []
@@ -205,6 +220,7 @@ def compared_methods(rated: Rated, settings: ComparisonSettings) -> list[tuple[s
             keys += [(NEIGHBORS, kernel) for kernel in settings.kernels]
         elif name == COMBINED:
             keys += [(score, "") for score in rated.scores]
+            keys += [(SURFACE_PREFIX + score, "") for score in rated.scores]
             keys += [(COMBINED, "")] * (len(rated.scores) > 1)
         elif name == NETWORKS:
             keys += [(NETWORKS, "")] * (settings.networks is not None)
@@ -259,13 +275,16 @@ def estimate_splits(
     def make(new_contexts: bool) -> Any:
         return method(name).make(replace(making, new_contexts=new_contexts))
 
+    most = method(name).most_texts
+    number = max(1, most // len(rated)) if most else None
+    tried = {split: repeats[:number] for split, repeats in splits.items()}
     folds = [
         Folds(part.fold, new_contexts=split == "contexts")
-        for split, repeats in splits.items()
+        for split, repeats in tried.items()
         for part in repeats
     ]
     values = iter(cross_fit(make, rated.table, rated.quality, folds))
-    return {split: [next(values) for _ in repeats] for split, repeats in splits.items()}
+    return {split: [next(values) for _ in repeats] for split, repeats in tried.items()}
 
 
 def _measure_repeats(
@@ -327,24 +346,30 @@ def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
     return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
 
 
-def lead(values: Array, rivals: Iterable[Array]) -> Array:
-    """How far a method's correlation is ahead of the best of its rivals', or of 0; on each draw, of
-    those that are the best there. All have shape (1 + draws,)."""
-    best = np.zeros(1)
-    for rival in rivals:
-        best = np.maximum(best, np.nan_to_num(rival))
-    return np.asarray(np.nan_to_num(values) - best)
+def fixed_draws(row: Row, values: Draws) -> FixedDraws:
+    """What a row's differences are made of."""
+    return FixedDraws(values[FIXED], values[MOVED], method(row[1]).learns)
+
+
+def spread_of(split: str, rated: Rated, splits: Splits, settings: ComparisonSettings) -> Spread:
+    """How far draws of differences spread under a split."""
+    units, folds = rated.resampling_units.number, splits[split][0].folds
+    return Spread.of_split(split, folds, units, settings.draws, settings.seed)
+
+
+def lead_on_any(candidate: FixedDraws, rivals: Sequence[FixedDraws], spread: Spread) -> Array:
+    """`lead` over the best of some rivals, or over what ranks nothing, which has 0."""
+    return lead(candidate, [FixedDraws.nothing(candidate.draws), *rivals], spread)
 
 
 def _cells(
     row: Row,
     values: Draws,
-    rivals: Mapping[Row, Draws],
     rated: Rated,
     settings: ComparisonSettings,
 ) -> dict[str, Any]:
-    """The measures of a row, and how far it is ahead of its rivals."""
-    split, name_of_method, _ = row
+    """The measures of a row."""
+    _, name_of_method, _ = row
     if (
         name_of_method == "context_mean"
     ):  # it leaves out a text's own system, and falls as that rises
@@ -362,11 +387,6 @@ def _cells(
     cells["ratings_saved_limit"] = ratings_saved(r)
     if settings.unrated is not None:
         cells["ratings_saved"] = ratings_saved(r, len(rated), settings.unrated)
-    if not is_text_blind(name_of_method) and np.isfinite(values["pearson"][0]):
-        name = criterion(split)
-        gap = lead(values[name], [rival[name] for rival in rivals.values()])
-        cells |= interval_columns("difference", gap)
-        cells["p"] = difference_p(gap, split, rated)
     return cells
 
 

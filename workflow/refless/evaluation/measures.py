@@ -33,6 +33,9 @@ FEWEST_SYSTEMS = 4
 """Systems without which nothing is said of the next one."""
 CORRELATIONS = ("pearson", "spearman")
 
+FIXED, MOVED = "fixed", "moved"
+"""The correlation that decides a split with the estimates held fixed, (1 + draws,), and what
+`refless.evaluation.differences.FixedDraws` calls ``moved``, (draws,)."""
 Draws = dict[str, Array]
 """Measure -> its value on the texts themselves, and then on each draw: shape (1 + draws,), or (1,)
 where there are no draws; ``of_systems`` -> Pearson's r of each system, (systems,)."""
@@ -125,6 +128,7 @@ def mean_with_spread(
     """
     values = averaged(repeats)
     share = 1 - 1 / folds if learned else None
+    values[FIXED], values[MOVED] = values["pearson"], np.zeros(len(values["pearson"]) - 1)
     of_texts = values["pearson"][1:]
     scale = spread_scale(rated.resampling_units.number, share, len(of_texts), seed)
     for name in CORRELATIONS:
@@ -139,9 +143,10 @@ def mean_with_spread(
         number = len(values["pearson"]) - 1
         enough = len(of_systems) >= FEWEST_SYSTEMS and number > 0 and np.isfinite(of_systems).all()
         draws = t_draws(of_systems, number, seed) if enough else np.empty(0)
+        moved = np.nan_to_num(of_texts - np.nanmean(of_texts)) if enough else np.empty(0)
+        values[FIXED], values[MOVED] = np.append(of_systems.mean(), draws), moved
         if enough and share:  # systems share training texts, so their own r move together
-            moved = of_texts - np.nanmean(of_texts)
-            draws = draws + (training_factor(share) ** 2 - 1) ** 0.5 * np.nan_to_num(moved)
+            draws = draws + (training_factor(share) ** 2 - 1) ** 0.5 * moved
         values["pearson_by_system"] = np.append(of_systems.mean(), draws)
     return values
 

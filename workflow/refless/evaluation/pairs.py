@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.evaluation.differences import difference
 from refless.evaluation.evaluate import (
     LEAST_COVERAGE,
     LEAST_LEAD,
@@ -14,10 +15,11 @@ from refless.evaluation.evaluate import (
     Comparison,
     criterion,
     difference_p,
+    fixed_draws,
     interval_columns,
 )
 from refless.evaluation.read import Rated
-from refless.methods import column_name
+from refless.methods import SURFACE_PREFIX, column_name
 from refless.statistics.measure import Measure
 
 Array = np.ndarray
@@ -40,7 +42,8 @@ def holm(p: Any) -> Array:
 
 
 def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
-    """`PAIR_COLUMNS`: every two methods that rank texts and cover half of them, by split."""
+    """`PAIR_COLUMNS`: every two methods that rank texts and cover half of them, by split; but not
+    scores beside the surface, which answer another question."""
     tables = []
     for split in comparison.order:
         measure = criterion(split)
@@ -48,6 +51,7 @@ def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
             row: draws[measure][0]
             for row, draws in comparison.draws.items()
             if row[0] == split
+            and not row[1].startswith(SURFACE_PREFIX)
             and draws["coverage"][0] >= LEAST_COVERAGE
             and np.isfinite(draws[measure][0])
         }
@@ -56,12 +60,11 @@ def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
         least = LEAST_P / max(1, len(r) * (len(r) - 1) // 2)
         rows = []
         for a, b in combinations(best_first, 2):
-            r_a, r_b = (
-                np.nan_to_num(comparison.draws_beside(row, other)[measure])
+            sides = [
+                fixed_draws(row, comparison.draws_beside(row, other))
                 for row, other in ((a, b), (b, a))
-            )
-            number = min(len(r_a), len(r_b))
-            gap = r_a[:number] - r_b[:number]
+            ]
+            gap = difference(sides[0], sides[1], comparison.spreads[split])
             p = difference_p(gap, split, rated, least)
             names = {"a": column_name(*a[1:]), "b": column_name(*b[1:])}
             rows.append({"split": split, **names, **interval_columns("difference", gap), "p": p})

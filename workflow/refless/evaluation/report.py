@@ -29,7 +29,15 @@ from refless.evaluation.measures import FEWEST_SYSTEMS, score_direction
 from refless.evaluation.pairs import ranks, significant
 from refless.evaluation.read import Rated
 from refless.evaluation.replacement import FEWEST_RATERS, YARDSTICKS, replacing
-from refless.methods import METHODS, NETWORKS, column_name, is_text_blind, label
+from refless.methods import (
+    METHODS,
+    NETWORKS,
+    SCORE_PREFIX,
+    SURFACE_PREFIX,
+    column_name,
+    is_text_blind,
+    label,
+)
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.measure import Measure
 from refless.statistics.printed_p import printed_p
@@ -121,8 +129,9 @@ def verdicts(comparison: Comparison, split: str) -> pd.DataFrame:
     and whether a method is ``shown`` to be ahead of the best trivial one."""
     table, measure = comparison.table, criterion(split)
     rows = table[table["split"] == split].dropna(subset=measure)
+    beside = rows["method"].str.startswith(SURFACE_PREFIX + SCORE_PREFIX)
     blind = rows["method"].map(is_text_blind).astype(bool)
-    rows = rows[~blind & (rows["coverage"] >= LEAST_COVERAGE)]
+    rows = rows[~blind & ~beside & (rows["coverage"] >= LEAST_COVERAGE)]
     corrected = (rows["p"] * len(rows)).clip(upper=1)
     ahead = (rows["difference"] >= LEAST_LEAD) & (rows[Measure(measure).low] > 0)
     rows = rows.assign(methods=len(rows), corrected=corrected, shown=(corrected < LEVEL) & ahead)

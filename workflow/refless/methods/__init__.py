@@ -30,7 +30,9 @@ NEIGHBORS, RIDGE, COMBINED, NETWORKS = "neighbors", "ridge", "combined", "rnn_qe
 SURFACE, SURFACE_RIDGE = "surface", "surface_ridge"
 DEFAULT_KERNEL = "bleu.char"
 """Of neighbors."""
-SCORE_PREFIX = "score_"
+SCORE_PREFIX, SURFACE_PREFIX = "score_", "surface_"
+"""What the names of given scores begin with; and before these, those of scores beside the surface,
+such as ``surface_score_judge``."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,9 @@ class Method:
     system_offset : whether it learns a level of each system, so that it cannot tell a new one's
     most_texts : in all repeats of a split together, beyond which a comparison repeats it less, for
         it is slow; None: no limit of its own
+    learns : whether other training texts would have ranked texts otherwise, so that intervals are
+        wider; not so of what learns nothing but a line, of a given score, and of networks, whose
+        estimates are held fixed
     """
 
     name: str
@@ -77,6 +82,7 @@ class Method:
     reads: tuple[str, ...] = ()
     system_offset: bool = False
     most_texts: int | None = None
+    learns: bool = True
 
     def make(self, making: Making | None = None) -> TableEstimator:
         """A new estimator."""
@@ -183,6 +189,13 @@ def _score(name: str) -> TableEstimator:
     return Estimator(Line(), _values(name))
 
 
+def _surface_score(making: Making, name: str) -> TableEstimator:
+    from refless.methods.estimators import Estimator, origins_of, paired
+    from refless.models.surface import SurfaceScore
+
+    return Estimator(SurfaceScore(), paired(origins_of, _values(name)), making.new_contexts)
+
+
 def _ngrams(making: Making) -> Any:
     """The n-grams of all texts, if these are known, counted once for methods in a row."""
     from refless.models.baselines import counted_ngrams
@@ -200,19 +213,38 @@ def _networks(_: Making) -> TableEstimator:
 _MIDDLE = 0.5
 """Of the scale, as a share of it."""
 _ORIGIN = ("system", "context", "mr")
-_MOST_BOOSTED = 3000
+_MOST_BOOSTED = 1000
 METHODS = {
     entry.name: entry
     for entry in (
-        Method("constant", "mean of all ratings", TEXT_BLIND, lambda _: _constant(None)),
+        Method(
+            name="constant",
+            label="mean of all ratings",
+            kind=TEXT_BLIND,
+            making=lambda _: _constant(None),
+            learns=False,
+        ),
         Method(
             name="middle",
             label="middle of the scale",
             kind=TEXT_BLIND,
             making=lambda making: _constant(sum(making.scale) * _MIDDLE),
+            learns=False,
         ),
-        Method("length", "number of characters", TEXT_BLIND, lambda _: _line("characters_of")),
-        Method("words", "number of words", TEXT_BLIND, lambda _: _line("words_of")),
+        Method(
+            name="length",
+            label="number of characters",
+            kind=TEXT_BLIND,
+            making=lambda _: _line("characters_of"),
+            learns=False,
+        ),
+        Method(
+            name="words",
+            label="number of words",
+            kind=TEXT_BLIND,
+            making=lambda _: _line("words_of"),
+            learns=False,
+        ),
         Method(
             name="lookup",
             label="same text seen in training",
@@ -286,6 +318,7 @@ METHODS = {
             making=lambda making: _weighted_references(making, rated_texts=False),
             needs=("references",),
             reads=("references",),
+            learns=False,
         ),
         Method(
             name="delta_bleu",
@@ -294,7 +327,14 @@ METHODS = {
             making=lambda making: _weighted_references(making, rated_texts=True),
             reads=("references", "context", "mr"),
         ),
-        Method(NETWORKS, "RNN-QE", NETWORK, _networks, ("context",)),
+        Method(
+            name=NETWORKS,
+            label="RNN-QE",
+            kind=NETWORK,
+            making=_networks,
+            needs=("context",),
+            learns=False,
+        ),
         Method(COMBINED, "ridge over all scores", GIVEN_SCORE, _combined),
     )
 }
@@ -306,12 +346,32 @@ FOR_NEW_TEXTS = tuple(
 
 
 def method(name: str) -> Method:
-    """The method of a name; of ``score_<name>``, a line from that column to quality. Raises
-    SettingError: there is no such method."""
+    """The method of a name; of ``score_<name>``, a line from that column to quality; of
+    ``surface_score_<name>``, least squares on `SURFACE` and that column. Raises SettingError: there
+    is no such method."""
     if name in METHODS:
         return METHODS[name]
+    if name.startswith(SURFACE_PREFIX + SCORE_PREFIX):
+        score = name.removeprefix(SURFACE_PREFIX)
+        return Method(
+            name=name,
+            label=f"{score} beside the surface",
+            kind=GIVEN_SCORE,
+            making=lambda making: _surface_score(making, score),
+            needs=(score,),
+            reads=(score, *_ORIGIN),
+            most_texts=_MOST_BOOSTED,
+        )
     if name.startswith(SCORE_PREFIX):
-        return Method(name, name, GIVEN_SCORE, lambda _: _score(name), (name,), (name,))
+        return Method(
+            name=name,
+            label=name,
+            kind=GIVEN_SCORE,
+            making=lambda _: _score(name),
+            needs=(name,),
+            reads=(name,),
+            learns=False,
+        )
     raise SettingError(
         f"there is no method {name!r}",
         remedy=f"take {', '.join(FOR_NEW_TEXTS)}, or a column score_<name>",
@@ -327,6 +387,18 @@ def label(name: str, kernel: str = "") -> str:
 def column_name(name: str, kernel: str = "") -> str:
     """What a method is called in files: ``neighbors:bleu.char``."""
     return ":".join(filter(None, (name, kernel)))
+
+
+def adds_to_surface(name: str) -> bool:
+    """Whether a method is `SURFACE` and something that reads the text, so that its lead over
+    text-blind methods is what reading adds."""
+    return name == SURFACE_RIDGE or name.startswith(SURFACE_PREFIX + SCORE_PREFIX)
+
+
+def is_candidate(name: str) -> bool:
+    """Whether a method may be the best one; text-blind methods are what it is compared with, and
+    scores beside the surface answer another question."""
+    return not is_text_blind(name) and not name.startswith(SURFACE_PREFIX + SCORE_PREFIX)
 
 
 def is_text_blind(name: str) -> bool:

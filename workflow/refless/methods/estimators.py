@@ -78,9 +78,14 @@ def cross_fit(
     table = with_keys(table)
     if hasattr(estimator := make(False), "cross_fit"):
         return list(estimator.cross_fit(table, quality, splits))
-    return [
-        cross_fit_split(make(split.new_contexts), table, quality, split.fold) for split in splits
-    ]
+    from threadpoolctl import threadpool_limits
+
+    # models of a fold are small: several threads would only wait for each other
+    with threadpool_limits(1):
+        return [
+            cross_fit_split(make(split.new_contexts), table, quality, split.fold)
+            for split in splits
+        ]
 
 
 def cross_fit_split(

@@ -10,7 +10,7 @@ leaves the least of the claim; ``of: best``: as `refless.evaluation.evaluate.lea
 difference is less the same one in rows with these values.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from refless.evaluation.evaluate import LEAST_COVERAGE, lead
+from refless.evaluation.evaluate import LEAST_COVERAGE
 from refless.statistics import IntervalEstimate
 from refless.statistics.measure import Measure
 
@@ -88,7 +88,7 @@ def _estimate(
     rivals = _matching(table, claim["row"] | less, column, names)
     others = [Measure(column).estimate(rival) for rival in rivals]
     if rule == "best":
-        values = lead(_with_draws(estimate), map(_with_draws, others))
+        values = _lead(_with_draws(estimate), [_with_draws(other) for other in others])
         return [[best], rivals], _corrected(IntervalEstimate.of(values[0], values[1:]), tests)
     gaps = [_corrected(estimate - other, tests) for other in others]
     if any(gap.draws is None for gap in gaps):
@@ -120,6 +120,13 @@ def _with_draws(estimate: IntervalEstimate) -> np.ndarray:
     if estimate.draws is None:
         raise Undecidable("no_draws")
     return np.append(estimate.value, estimate.draws)
+
+
+def _lead(values: np.ndarray, rivals: Sequence[np.ndarray]) -> np.ndarray:
+    """How far a number is ahead of the best of its rivals, or of 0, and on each draw of those that
+    are the best there, float64 (1 + draws,)."""
+    best = np.maximum(np.nan_to_num(np.stack(rivals)).max(axis=0), 0)
+    return np.nan_to_num(values) - best
 
 
 def _corrected(estimate: IntervalEstimate, tests: int) -> IntervalEstimate:
