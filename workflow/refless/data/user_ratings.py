@@ -278,6 +278,7 @@ def read_ratings(
     Raises FormatError: with a line for each column and fault.
     """
     files, keys = [], keys_of(join)
+    raters = [raters] if isinstance(raters, str) else list(raters)
     columns_to_read = [*_RATED_COLUMNS, rated]
     if raters:
         columns_to_read = [name for name in _RATED_COLUMNS if name != "rater"]
