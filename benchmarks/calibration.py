@@ -19,14 +19,19 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from refless import estimate
-from refless.evaluation.evaluate import Comparison, compare, estimate_splits
+from refless.evaluation.evaluate import (
+    Comparison,
+    ComparisonSettings,
+    compare,
+    estimate_splits,
+    learns,
+)
 from refless.evaluation.measures import mean_with_spread, measure
 from refless.evaluation.pairs import pair_table
-from refless.evaluation.predict import ComparisonSettings, Fitted, Method, Neighbors
 from refless.evaluation.read import Rated, all_splits
 from refless.evaluation.replacement import replacement_table, replacing
 from refless.evaluation.report import verdict
-from refless.models.baselines import Line, Ngrams, RidgeTfidf
+from refless.methods import NEIGHBORS
 from refless.statistics import interval
 
 Array = np.ndarray
@@ -177,14 +182,17 @@ def shown_by_split(rated: Rated, seed: int) -> dict[str, bool]:
 # ---- intervals -----------------------------------------------------------------------------------
 
 
-def row(
-    method: Method, rated: Rated, split: str, seed: int, name: str, score: Array | None = None
-) -> dict[str, Any]:
-    """A measure of one method with its interval."""
+def row(method: str, rated: Rated, split: str, seed: int) -> dict[str, Any]:
+    """r of one method with its interval."""
+    name = "pearson_by_system" if split == "systems" else "pearson"
     splits = {split: all_splits(rated, seed)[split]}
-    (estimates,) = estimate_splits(method, rated, splits)[split]
+    kernel = "bleu.char" if method == NEIGHBORS else ""
+    settings = ComparisonSettings({"bleu.char": {}}, threads=1)
+    (estimates,) = estimate_splits(method, kernel, rated, splits, settings)[split]
+    score = rated.scores.get(method)
     values = measure(estimates, rated, splits[split][0], DRAWS, seed, score)
-    draws = mean_with_spread([values], rated, splits[split][0].folds, seed, method.learned)[name]
+    folds = splits[split][0].folds
+    draws = mean_with_spread([values], rated, folds, seed, learns(method, rated))[name]
     low, high = interval(draws[1:])
     return {"value": float(draws[0]), "low": low, "high": high}
 
@@ -196,11 +204,7 @@ def learned(
     generator = np.random.default_rng(seed)
     texts = simulate(generator, contexts=n // systems, systems=systems)
     rated = texts.rated(0.5 * texts.signal + noise(generator, texts))
-    model: Method = Neighbors("bleu.char", {}, threads=1)
-    if method == "ridge":
-        model = Fitted(RidgeTfidf(Ngrams(rated.texts)), rated.texts)
-    name = "pearson_by_system" if split == "systems" else "pearson"
-    return row(model, rated, split, seed, name)
+    return row(method, rated, split, seed)
 
 
 def new_systems(seed: int, systems: int, deviation: float, mean: float = 0.3) -> dict[str, Any]:
@@ -210,9 +214,7 @@ def new_systems(seed: int, systems: int, deviation: float, mean: float = 0.3) ->
     r = np.clip(generator.normal(mean, deviation, systems), -0.95, 0.95)[texts.system]
     quality = noise(generator, texts)
     score = r * quality + (1 - r**2) ** 0.5 * noise(generator, texts)
-    method = Fitted(Line(), score, learned=False)
-    rated = texts.rated(quality, judge=score)
-    return row(method, rated, "systems", seed, "pearson_by_system", score)
+    return row("score_judge", texts.rated(quality, judge=score), "systems", seed)
 
 
 def few_contexts(seed: int, contexts: int) -> dict[str, Any]:
@@ -221,8 +223,7 @@ def few_contexts(seed: int, contexts: int) -> dict[str, Any]:
     texts = simulate(generator, contexts=contexts, systems=15)
     quality = effect(generator, texts.context) + noise(generator, texts)
     score = effect(generator, texts.context) + noise(generator, texts)
-    method = Fitted(Line(), score, learned=False)
-    return row(method, texts.rated(quality, judge=score), "texts", seed, "pearson", score)
+    return row("score_judge", texts.rated(quality, judge=score), "texts", seed)
 
 
 # ---- decisions -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from scipy import stats
 
 from refless.cli import main
 from refless.cli.networks import qe
-from refless.data.text_ids import fold_key
+from refless.data.text_ids import text_ids
 from refless.kernels import kernel
 from refless.models.baselines import RidgeTfidf
 from refless.models.delta_bleu import corpus_delta_bleu
@@ -117,9 +117,9 @@ COMPARE = ["compare", "--ratings", "train.jsonl", "--no-networks"]
         ([], 2),
         ([*FIT, "--out", "m", "--column", "reply=text"], 2),
         ([*SCORE, "--model", "m"], 2),
-        (["score", "--model", "m", "--outputs", "mine.jsonl", "--tau", "0.1"], 2),
-        (["score", "--model", "m", "--leave-one-out"], 2),
-        (["score", "--ratings", "train.jsonl", "--leave-one-out", "--method", "ridge"], 2),
+        (["score", "--model", "m", "--outputs", "mine.jsonl", "--tau", "0.1"], 1),
+        (["score", "--model", "m", "--leave-one-out"], 1),
+        (["score", "--ratings", "train.jsonl", "--leave-one-out", "--method", "ridge"], 1),
         *(([name, "--help"], 0) for name in ("compare", "score", "fit", "delta-bleu", "qe")),
         ([*FIT, "--out", "pipe"], 1),
         ([*FIT, "--out", "-"], 2),
@@ -420,7 +420,7 @@ def test_kernels_say_what_they_cannot_read(capsys):
 def test_ridge_predicts_as_the_baseline_does(capsys):
     assert score("--method", "ridge", "--json", "--threads", 1) == 0
     found = json.loads(capsys.readouterr().out)
-    groups = list(map(fold_key, TRAIN))
+    groups = text_ids(TRAIN).tolist()
     expected = RidgeTfidf().fit(TRAIN, QUALITY, groups=groups).predict(MINE)
     own = [row["prediction"] for row in found["predictions"]]
     np.testing.assert_allclose(own, expected, atol=1e-9)
@@ -620,7 +620,7 @@ def test_a_column_that_would_be_added_is_refused_before_the_work(capsys, monkeyp
     table("clash_id.jsonl", id=["1"], text=["a"], delta_bleu=[1])
     with monkeypatch.context() as patch:
         patch.setattr("refless.evaluation.rate.fit_neighbors", no_work)
-        patch.setattr("refless.evaluation.rate.by_model", no_work)
+        patch.setattr("refless.evaluation.rate.by_method", no_work)
         for words in (["--method", "ridge"], []):
             assert score(*words, outputs="clash.jsonl") == 1
             assert "'prediction'" in capsys.readouterr().err

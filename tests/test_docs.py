@@ -25,7 +25,7 @@ LINK = re.compile(r"!?\[([^\]]*)\]\(([^)\s]+)\)")
 REFERENCE = re.compile(r"`([\w/]+/\w+\.py|plan\.py|errors\.py)`(?:: (`\w+`(?:, `\w+`)*))?")
 HEADING = re.compile(r"(?m)^#{1,6} +(.+?) *#*$")
 # What console blocks use besides our own commands; what stands after them is not looked at.
-PROGRAMS = {".venv/bin/pip", ".venv/bin/pre-commit", "source"}
+PROGRAMS = {".venv/bin/pip", ".venv/bin/pre-commit", "git", "source"}
 
 
 def text_of(page: str) -> str:
@@ -121,7 +121,7 @@ def test_no_example_writes_where_another_reads():
         "snakemake --cores 2 results/tables/nothing.of/that",
         "refless guess --out x",
         "refless score --ratings a.tsv --outputs b.tsv --tua 3 --out x",
-        "refless score",
+        "refless estimate",
         "python -m refless.nothing",
     ],
 )

@@ -150,6 +150,12 @@ def test_version_is_the_same_everywhere_and_the_citation_is_whole():
         names = {frozenset(author) for author in work["authors"]}
         assert names <= {frozenset({"name"}), frozenset({"family-names", "given-names"})}
     assert f"\n## {refless.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    (entry,) = re.findall(r"(?ms)^@software\{(.*?)^\}", (ROOT / "README.md").read_text("utf-8"))
+    fields = dict(re.findall(r"(\w+) *= \{+(.*?)\}", entry))
+    names = ", ".join(author["name"] for author in citation["authors"])
+    assert fields.pop("year").isdecimal()
+    expected = {"title": citation["title"], "author": names, "version": refless.__version__}
+    assert fields == expected
     for page in (ROOT / "docs").glob("*.md"):
         for shown in re.findall(r"version:refless\.(\d+\.\d+\.\d+)", page.read_text()):
             assert shown == refless.__version__, page.name
@@ -162,7 +168,9 @@ PAGE = """
 from refless.report import catalogue, render
 assert catalogue.catalogue()
 front = dict(id="", picture="", caption="", entry=dict(title=""))
-print(render.page(papers={}, front=front, findings="", claims=[], counts={}, sources={}))
+made = dict(version="", commit="", date="", command="")
+lists = dict(papers={}, why={}, claims=[], counts={}, sources={})
+print(render.page(front=front, findings="", made=made, **lists))
 """
 BUILT = {".pyc", ".nbi", ".nbc"}
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless.evaluation.evaluate import Comparison, compare
-from refless.evaluation.predict import ComparisonSettings
+from refless.evaluation.evaluate import Comparison, ComparisonSettings, compare
 from refless.evaluation.report import verdict
 from tests.evaluation import made_up
 

@@ -13,7 +13,8 @@ import refless
 from refless.cli import main
 from refless.errors import FormatError, ReflessError
 from refless.evaluation.means import mean_tables, powered_mean, unrated_rows
-from refless.evaluation.rate import cross_predict, text_model
+from refless.evaluation.rate import cross_predict
+from refless.methods import method
 from tests.evaluation.made_up import rows, write
 
 
@@ -106,10 +107,10 @@ def test_a_score_is_a_prediction_and_in_another_unit_a_line_to_ratings():
 def test_ratings_are_predicted_from_those_of_other_contexts(contexts):
     rated, outputs = frames()
     rated = rated.reset_index(drop=True).assign(cluster=np.arange(80) % contexts)
-    first, _ = cross_predict(lambda: text_model("ridge", rated), rated, outputs, 0)
+    first, _ = cross_predict(method("ridge").make, rated, outputs, 0)
     one = rated["cluster"] == 3
     rated.loc[one, "quality"] += np.linspace(1, 2, one.sum())
-    second, _ = cross_predict(lambda: text_model("ridge", rated), rated, outputs, 0)
+    second, _ = cross_predict(method("ridge").make, rated, outputs, 0)
     np.testing.assert_allclose(first[one], second[one], atol=1e-12)
     assert np.abs(first - second).max() > 1e-3
 

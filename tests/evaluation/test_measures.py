@@ -1,31 +1,35 @@
 """Estimates of unseen texts, their measures under the draws of a bootstrap, and what is said."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from refless.evaluation import predict
+from refless.data.text_ids import text_ids
 from refless.evaluation.evaluate import (
     MOST_SUBSETS,
     Comparison,
+    ComparisonSettings,
     _curve_point,
     compare,
+    compared_methods,
+    estimate_splits,
     lead,
     learning_curve,
     p_value,
     strongest,
+    why_not,
 )
 from refless.evaluation.measures import averaged, measure, pearson_within
 from refless.evaluation.pairs import pair_table
-from refless.evaluation.predict import ComparisonSettings
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.evaluation.replacement import replacement_table
 from refless.evaluation.report import about, command, verdict, warnings
 from refless.evaluation.report import answer as answer_lines
 from refless.kernels import kernel, unread
+from refless.methods import column_name, is_text_blind
+from refless.models.neighbors import TAUS
 from refless.statistics.bootstrap import FEWEST_TEXTS, IntervalEstimate, interval
 from refless.statistics.correlation import centred
 from refless.statistics.reliability import Raters
@@ -41,42 +45,56 @@ def answer(rated: Rated, comparison: Comparison) -> list[str]:
 QUICK = ComparisonSettings({"bleu.char": {}}, draws=400, repeats=1)
 
 
+def tried(
+    rated: Rated, split: CvSplit, settings: ComparisonSettings = QUICK
+) -> dict[str, np.ndarray]:
+    """Estimates of every method under a split."""
+    return {
+        column_name(*key): estimate_splits(*key, rated, {split.name: [split]}, settings)[
+            split.name
+        ][0]
+        for key in compared_methods(rated, settings)
+        if not why_not(*key, rated, settings, split.name)
+    }
+
+
 def guess(
-    matrix: np.ndarray, quality: np.ndarray, row: int, train: list[int], tau: float, a: int
+    matrix: np.ndarray, quality: np.ndarray, row: int, train: list[int], tau: float
 ) -> float | None:
     """One estimate, the plain way; None where there is too little evidence."""
     near = [quality[s] for s in train if matrix[row, s] >= tau]
-    return float(np.mean(near)) if a <= len(near) <= predict.MAX_SHARE * len(train) + 1e-9 else None
+    return float(np.mean(near)) if 5 <= len(near) <= 0.66 * len(train) + 1e-9 else None
 
 
 def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
-    """BLEU Neighbors with nested thresholds: loops over everything."""
+    """BLEU Neighbors with tau chosen in training: loops over everything."""
     matrix = kernel("bleu.char", rated.texts, rated.texts)
     quality, out = rated.quality, np.full(len(fold), np.nan)
     for k in sorted(set(fold)):
         part = [i for i in range(len(fold)) if fold[i] != k]
         best, chosen = np.inf, None
-        for a, tau in itertools.product(predict.MIN_NEIGHBORS, predict.TAUS):
+        for tau in TAUS:
             errors = []
             for i in part:
-                train = [s for s in part if fold[s] != fold[i]]
-                value = guess(matrix, quality, i, train, tau, a)
+                train = [s for s in part if rated.text_id[s] != rated.text_id[i]]
+                value = guess(matrix, quality, i, train, tau)
                 errors.append((np.mean(quality[train]) if value is None else value) - quality[i])
             if (error := np.round(np.mean(np.square(errors)), 12)) < best:
-                best, chosen = error, (tau, a)
+                best, chosen = error, tau
         for i in np.flatnonzero(fold == k):
-            value = guess(matrix, quality, i, part, *chosen)
+            value = guess(matrix, quality, i, part, chosen)
             out[i] = np.nan if value is None else value
     return out
 
 
 @pytest.mark.parametrize("name", ["texts", "systems"])
 def test_nested_neighbors_equal_plain_loops(rated, name):
-    few = Rated(rated.texts[:40], rated.quality[:40], rated.text_id[:40], rated.system[:40])
-    (own,) = all_splits(few)[name]
-    (found,) = predict.methods(few, QUICK)[predict.NEIGHBORS, "bleu.char"].estimate(few, [own])
-    np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
-    assert (~np.isnan(found)).sum() > 5
+    texts = [*rated.texts[:35], *rated.texts[:5]]  # equal texts of other folds, too
+    few = Rated(texts, rated.quality[:40], text_ids(texts), rated.system[:40])
+    (split,) = all_splits(few)[name]
+    estimates = tried(few, split)["neighbors:bleu.char"]
+    np.testing.assert_allclose(estimates, nested(few, split.fold), atol=1e-12)
+    assert (~np.isnan(estimates)).sum() > 5
 
 
 @pytest.mark.parametrize("name", ["texts", "systems", "contexts"])
@@ -88,18 +106,14 @@ def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, n
     quality[rows] = np.random.default_rng(5).permutation(quality[rows]) ** 2
     judge = rated.scores["score_judge"]
     given = replace(rated, scores={"score_judge": judge, "score_other": np.sin(judge)})
-    tried, other = (predict.methods(own, QUICK) for own in (given, replace(given, quality=quality)))
-    names = {name for name, _ in tried}
-    assert {"ridge", "neighbors", "score_judge", "combined", "bleu"} <= names
-    for key in tried:
-        if predict.why_not(*key, given, QUICK, split.name):
-            continue
-        (first,) = tried[key].estimate(given, [split])
-        (second,) = other[key].estimate(replace(given, quality=quality), [split])
-        np.testing.assert_allclose(first[rows], second[rows], atol=1e-11, err_msg=str(key))
+    before, after = (tried(own, split) for own in (given, replace(given, quality=quality)))
+    assert {"ridge", "neighbors:bleu.char", "score_judge", "combined", "bleu"} <= set(before)
+    for method, first in before.items():
+        second = after[method]
+        np.testing.assert_allclose(first[rows], second[rows], atol=1e-11, err_msg=method)
         covered = ~np.isnan(first)
-        if key[0] != "middle" and (covered & ~rows).sum() > 30:
-            assert np.nanmax(np.abs(first - second)[~rows]) > 1e-4, key
+        if method != "middle" and (covered & ~rows).sum() > 30:
+            assert np.nanmax(np.abs(first - second)[~rows]) > 1e-4, method
 
 
 def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
@@ -118,7 +132,7 @@ def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
     split, judge = all_splits(rated)["texts"][0], rated.scores["score_judge"].copy()
     judge[:10] = np.nan
     given = replace(rated, scores={"score_judge": judge})
-    (found,) = predict.methods(given, QUICK)["score_judge", ""].estimate(given, [split])
+    found = tried(given, split)["score_judge"]
     assert np.isnan(found).tolist() == [True] * 10 + [False] * 110
     ranked = judge.copy()
     for k in range(split.folds):
@@ -137,7 +151,7 @@ def test_scores_together_are_worth_more_than_each(rated):
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
     settings = ComparisonSettings({}, draws=0)
     given = replace(rated, scores=scores)
-    (found,) = predict.methods(given, settings)["combined", ""].estimate(given, [split])
+    found = tried(given, split, settings)["combined"]
     assert np.corrcoef(found, rated.quality)[0, 1] > 0.9
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 
@@ -286,7 +300,7 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
     for split, name in (("systems", "pearson_by_system"), ("texts", "pearson")):
         own = verdict(found, split)
         table = found.table[found.table["split"] == split].set_index("method")
-        tried = table.drop(list(predict.TRIVIAL), errors="ignore")[name].dropna()
+        tried = table[~table.index.map(is_text_blind)][name].dropna()
         assert (own["method"], own["methods"]) == (tried.idxmax(), len(tried))
         assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
     assert own["shown"]

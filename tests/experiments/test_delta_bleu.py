@@ -34,9 +34,12 @@ from refless.experiments.delta_bleu.units import (
     unit_rows,
     write_units,
 )
+from refless.experiments.reproducibility.cells import published_cells
 from refless.models.delta_bleu import corpus_delta_bleu, of_items, smoothed_scores, tokenize
 from refless.report import figures
+from refless.report.catalogue import catalogue
 from refless.report.figures_delta_bleu import reference_regimes
+from refless.report.render import parts_of
 from refless.statistics import interval, spearman_rows
 from refless.statistics.bootstrap import unpacked
 from refless.store import sealed
@@ -329,19 +332,42 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file):
     table = delta_bleu_table2([file], PUBLISHED, ["small", "other"])
     assert not table.duplicated(KEYS).any()
-    paper = table.iloc[:2]  # the report counts these as the published cells
-    published_cells = [["twitter", "bleu", HIGH], ["twitter", "delta_bleu", ALL]]
-    assert paper[KEYS[:3]].to_numpy().tolist() == published_cells
-    assert paper["paper_spearman_low"].tolist() == ["0.265", "0.415"]
-    assert set(paper["reason"]) == {"not_public"}
-    assert set(table.loc[2:, "paper_spearman_low"]) == {""}
+    paper = table[table["dataset"] == "twitter"].set_index(["metric", "references"])
+    assert len(paper) == 9
+    low = paper["paper_spearman_low"]
+    assert low[low != ""].to_dict() == {("bleu", HIGH): "0.265", ("delta_bleu", ALL): "0.415"}
+    assert set(paper["reason"]) == {"not_public number_lost"}
+    # what is lost is no published cell
+    assert published_cells(table, KEYS[:3]).empty
+    assert set(table.loc[9:, "paper_spearman_low"]) == {""}
     assert table.loc[table["dataset"] == "other", "provenance"].tolist() == [""]
     own = table[table["dataset"] == "small"]
     assert set(own["provenance"]) == {"computed"}
     row = own.iloc[3]
+    assert own["tweets_spearman"].isna().all()
     ends = interval(unpacked(row["spearman_draws"]))
     assert ends == pytest.approx((row["spearman_low"], row["spearman_high"]), abs=1e-6)
     assert own.groupby("contexts").size().to_dict() == {"all": 33, GOOD: 6}
+
+
+def test_a_column_that_is_filled_in_stands_beside_ours(file):
+    """Whoever has the paper's table writes its numbers into the file of published values."""
+    printed = PUBLISHED.assign(spearman=[f"0.{k}" for k in range(1, 10)])
+    table = delta_bleu_table2([file], printed, ["small"])
+    assert len(published_cells(table, KEYS[:3])) == 9
+    assert set(table.loc[table["dataset"] == "twitter", "reason"]) == {"not_public"}
+    beside = table[table["tweets_spearman"].notna()]
+    plain = [["small"], ["all"], ["words"], ["smooth"]]
+    assert [list(set(beside[name])) for name in ("dataset", *KEYS[3:])] == plain
+    by_row = beside.set_index(["metric", "references"])["tweets_spearman"]
+    assert by_row["sbleu", SINGLE] == 0.4
+    grids = list(parts_of(catalogue()["delta_bleu_table2"], table, {"small": "Some chat"}))
+    (grid,) = (grid for grid in grids if grid.title == "Some chat")
+    column = grid.header.index("BLEU: Spearman, paper's tweets")
+    (rows,) = grid.groups.values()
+    assert {row[0].text: row[column].text for row in rows}["all"] == "0.300"
+    # other data: the comparison has no verdict
+    assert {row[column].verdict for row in rows}.isdisjoint({"equal", "inside", "outside"})
 
 
 GOLDEN = {  # rows of DSTC7 as they stood when they were first computed

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.evaluation.predict import TRIVIAL
 from refless.experiments.published import (
     ABSENT,
     EQUAL,
@@ -13,8 +12,9 @@ from refless.experiments.published import (
     agreement_with_paper,
     read_published,
 )
-from refless.experiments.reproducibility.cells import by_measure, published_cells, variation
+from refless.experiments.reproducibility.cells import by_measure, published_cells
 from refless.experiments.reproducibility.claims import claim_holds, claims_table, read_claims
+from refless.methods import METHODS, is_text_blind
 from refless.report.catalogue import catalogue
 from refless.statistics import IntervalEstimate
 from refless.statistics.measure import Measure
@@ -143,15 +143,6 @@ def test_a_label_has_no_word_for_what_a_row_lacks():
     assert cells["item"].iloc[0] == "a"
 
 
-def test_variation_is_that_of_belz():
-    """Two numbers, 1 and 2: s = 1 / sqrt 2, over c4 = sqrt(2 / pi); (1 + 1/8) 100 s* / 1.5."""
-    expected = 1.125 * 100 * (1 / np.sqrt(2)) / np.sqrt(2 / np.pi) / 1.5
-    assert variation(1, 2) == pytest.approx(expected)
-    assert variation(0, 1, 1) == pytest.approx(expected)
-    assert variation(2, 2) == 0
-    assert np.isnan(variation(float("nan"), 1))
-
-
 DRAWS = np.random.default_rng(1).normal(0, 1, 400)
 # the same draws, moved: far apart beside each other, alike one by one
 ROWS = {"low": DRAWS, "high": 0.5 + DRAWS, "other": 0.5 - DRAWS[:200]}
@@ -254,7 +245,8 @@ def test_every_claim_is_complete_and_about_a_table_of_the_catalogue():
     several = [values for values in less if any(isinstance(v, list) for v in values.values())]
     assert {values.get("of") for values in several} == {"every", "best"}
     rivals = [set(values["method"]) for values in several if values["of"] == "best"]
-    assert all(methods == set(TRIVIAL) - {"constant", "middle"} for methods in rivals)
+    blind = {name for name in METHODS if is_text_blind(name)} - {"constant", "middle"}
+    assert all(methods == blind for methods in rivals)
     assert {claim["side"] for claim in claims} <= {"above", "below"}
     assert {claim["table"] for claim in claims} <= set(catalogue())
     assert len({(claim["paper"], claim["claim"]) for claim in claims}) == len(claims)

@@ -23,6 +23,7 @@ from refless.experiments.rnn_qe.baselines import (
 )
 from refless.experiments.rnn_qe.runs import PREDICTION_COLUMNS, write_predictions
 from refless.experiments.rnn_qe.tables import (
+    ASIDE,
     outputs_by_system,
     read_predictions,
     results,
@@ -36,6 +37,7 @@ from refless.models.rnn_qe import names
 from refless.models.rnn_qe.data import cross_validation
 from refless.models.rnn_qe.names import CROSS
 from refless.models.rnn_qe.statistics import SCALE
+from refless.report.catalogue import catalogue
 from refless.report.figures_rnn_qe import correlations_over_size
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
@@ -311,6 +313,23 @@ def test_a_seed_that_misses_an_output_does_not_count(outputs, tabulate):
     assert rows["seeds"].tolist() == [4, 0]
     assert rows["provenance"].tolist() == ["computed", ""]
     assert rows["pearson"].isna().tolist() == [False, True]
+
+
+def test_the_short_schedule_keeps_the_papers_numbers_until_the_papers_own_is_whole(
+    outputs, tabulate
+):
+    ids = outputs["id"].tolist()
+    part = predictions(ids, seeds=1)
+    part = Sealed(part.content.iloc[1:], part.metadata)
+    for own, schedule in ((part, "short"), (predictions(ids), "paper")):
+        table = tabulate("cross_validation", outputs, {"setup2": part, "paper_setup2": own})
+        rows = table[table["setup"] == "2"]
+        assert rows.loc[rows["paper_pearson"] != "", "schedule"].tolist() == [schedule]
+
+
+def test_what_stands_in_the_record_alone_is_not_in_the_csv():
+    for name in TABLES.values():
+        assert set(catalogue()[name].aside) == set(ASIDE)
 
 
 @pytest.mark.parametrize("experiment", CROSS)

@@ -76,6 +76,9 @@ def make_results(folder: Path) -> Path:
     """Tables, figures and texts in a folder, and the report; returns its path."""
     verdicts = ["equal"] * 5 + ["inside"] * 2 + ["outside"]
     cells = pd.DataFrame({"agreement": verdicts}).assign(measure="mse", provenance="computed")
+    cells = cells.assign(
+        table="first_table1", explanation=[""] * 5 + ["chance"] * 2 + ["not_known"]
+    )
     claims = pd.DataFrame({"claim": ["what rises, it is claimed"], "provenance": ["computed"]})
     contents = {"first_table1": table1(), "first_wide": wide()}
     contents |= {"reproducibility_cells": cells, "claims": claims}
@@ -94,4 +97,5 @@ def make_results(folder: Path) -> Path:
 
 def make_page(folder: Path, findings: str = "**It works.**") -> None:
     texts = [folder / "ratings/chat/texts.csv"]
-    page.make_report(folder, ENTRIES, texts, {"mirror": ""}, findings)
+    why = {"First Paper": "We *tried* it."}
+    page.make_report(folder, ENTRIES, texts, {"mirror": ""}, findings, why)

@@ -2,15 +2,19 @@
 
 import json
 import re
+import subprocess
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from refless import __version__
+from refless.citation import commit_of
 from refless.errors import FormatError
-from refless.evaluation.predict import NAMES, TRIVIAL
+from refless.methods import METHODS
 from refless.report import fill, tables
 from refless.report.catalogue import Column, Entry, RowGroup, Section, catalogue, function_of
 from refless.report.fill import (
@@ -24,6 +28,7 @@ from refless.report.fill import (
 )
 from refless.report.names import words
 from refless.report.render import parts_of
+from refless.report.why import causes_of, paragraphs
 from refless.statistics.bootstrap import packed
 from tests.conftest import ROOT
 from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
@@ -137,9 +142,8 @@ def test_every_entry_names_a_function_and_has_a_short_caption():
 
 
 def test_a_method_has_one_name():
-    names = {name: label for name, label in NAMES.items() if name in words()["method"]}
+    names = {name: entry.label for name, entry in METHODS.items() if entry.label != name}
     assert names.items() <= words()["method"].items()
-    assert set(TRIVIAL) <= set(names)
 
 
 def test_what_is_read_back_is_what_was_printed(entry, tmp_path):
@@ -170,6 +174,62 @@ def test_every_item_is_there_once_whole_and_linked(report):
     assert linked <= set(re.findall(r' id="([^"]+)"', text))
     assert set(ITEMS) - {"reproducibility_cells-drawn"} <= linked
     assert text.count("<tr>") == 4 + len(table1()) + len(wide()) + 8 + 1  # with heads
+
+
+def test_below_a_table_stands_why_numbers_differ_with_a_link_to_what_was_tested(report):
+    text = report.read_text(encoding="utf-8")
+    first, second = (text[text.index(f'id="first_{name}"') :] for name in ("table1", "wide"))
+    note = first[: first.index("</section>")]
+    sentences = words()["why"]
+    assert note.index(f"2 × {sentences['chance']}") < note.index(f"1 × {sentences['not_known']}")
+    (target,) = re.findall(r'href="#(why-[^"]+)"', note)
+    paragraph = text[text.index(f'id="{target}"') :]
+    assert "<em>tried</em>" in paragraph[: paragraph.index("</section>")]
+    # nothing differs there
+    assert "×" not in second[: second.index("</section>")]
+
+
+def test_a_cause_of_an_absent_number_is_its_reason():
+    cells = pd.DataFrame(
+        {"table": "t", "explanation": ["", "not_public number_lost", "not_public"]}
+    )
+    causes = [(cause.cells, cause.sentence) for cause in causes_of(cells, "t")]
+    reasons = words()["reason"]
+    assert causes == [(2, reasons["not_public"]), (1, reasons["number_lost"])]
+
+
+def test_each_paper_has_a_paragraph_of_why_its_numbers_differ():
+    papers = ["BLEU Neighbors", "Discriminative BLEU", "RNN-QE"]
+    text = (ROOT / "docs/findings.md").read_text("utf-8")
+    assert list(paragraphs(text, [*papers, "Every method"])) == papers
+
+
+def test_the_report_says_by_what_it_was_made(report, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    monkeypatch.setenv("REFLESS_COMMAND", "snakemake --cores 2 'a b'")
+    make_page(report.parent)
+    made = re.findall(r'class="made">(.*)</p>', report.read_text(encoding="utf-8"))
+    (line,) = map(unescape, made)
+    parts = (__version__, "1970-01-02", "snakemake --cores 2 'a b'")
+    assert all(part in line for part in parts)
+    record = json.loads((report.parent / "run/provenance.json").read_text())
+    assert (record["date"], record["command"]) == parts[1:]
+    assert record["code"]["commit"] in line
+
+
+def test_a_commit_is_that_of_files_that_git_knows(tmp_path):
+    assert commit_of(tmp_path) == ""
+    (tmp_path / "__init__.py").touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    # in a repository, but none of its files
+    assert commit_of(tmp_path) == ""
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--message", "m"], check=True)
+    head = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
+    assert commit_of(tmp_path) == head[:12]
+    (tmp_path / "__init__.py").write_text("changed = True\n")
+    assert commit_of(tmp_path) == f"{head[:12]}-dirty"
 
 
 def test_cells_and_rows_are_counted(report):

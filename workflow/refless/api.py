@@ -7,30 +7,33 @@ imported once the input was read, so that a bad file is refused at once.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refless.data.frames import is_path, is_rows
 from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
 from refless.errors import FormatError, KernelError, SettingError
-from refless.evaluation import (
+from refless.evaluation import EPSILON
+from refless.methods import (
     COMBINED,
-    EPSILON,
-    METHODS,
+    DEFAULT_KERNEL,
     NEIGHBORS,
     NETWORKS,
     RIDGE,
-    SYSTEM_RIDGE,
-    scores_texts,
+    Making,
 )
+from refless.methods import method as method_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from refless.data.rows import File
     from refless.evaluation.answer import Answer
     from refless.evaluation.rate import ScoreAnswer
     from refless.evaluation.report import ComparisonAnswer
@@ -78,11 +81,17 @@ def compare(
     """
     if not 0 <= epsilon < 1:
         raise SettingError(f"epsilon is {epsilon:g}", remedy="give it from 0 to below 1, as 0.1")
+    _check_whole("draws", draws, 1)
+    _check_whole("seed", seed, 0)
+    _check_whole("repeats", repeats, 1)
+    if unrated is not None:
+        _check_whole("unrated", unrated, 1)
     user_ratings = read_rated(ratings, scale=scale, **reading)
 
     from refless.evaluation import evaluate, report
+    from refless.evaluation.evaluate import ComparisonSettings
+    from refless.evaluation.networks import by_networks
     from refless.evaluation.pairs import pair_table
-    from refless.evaluation.predict import ComparisonSettings, by_networks
     from refless.evaluation.read import of_user
     from refless.evaluation.replacement import replacement_table
     from refless.machine import installed
@@ -121,7 +130,7 @@ def score(
     ratings: Input | None,
     outputs: Table | None = None,
     *,
-    method: str = NEIGHBORS,
+    method: str | None = None,
     model: str | Path | None = None,
     leave_one_out: bool = False,
     explain: int | None = None,
@@ -129,6 +138,8 @@ def score(
     tau: str | float | None = None,
     min_neighbors: int | None = None,
     max_share: float | None = None,
+    new_contexts: bool = False,
+    scale: Sequence[float] | None = None,
     threads: int | None = None,
     outputs_format: str = "",
     step: Callable[[int], None] | None = None,
@@ -137,27 +148,63 @@ def score(
     """What are unrated texts worth, by rated ones?
 
     ratings : as of `compare`; None with ``model``, a file by ``refless fit``
-    outputs : column ``text``, and those that the method needs; with ``quality``, agreement is told
-    method : ``neighbors``, ``ridge``, ``ridge_system``, ``combined`` or a column ``score_<name>``
-    leave_one_out : predict each rated text from the others, without ``outputs``
-    explain : so many nearest rated texts in a column ``nearest``
+    outputs : column ``text``, and those that the method reads; with ``quality``, the answer says
+        how far predictions agree with it
+    method : a name of `refless.methods`, or a column ``score_<name>`` (None: ridge; neighbors
+        where a setting of these is given)
+    leave_one_out : predict each rated text from the others, without ``outputs``, by neighbors
+    explain : so many nearest rated texts in a column ``nearest``, of neighbors
     kernel, tau, min_neighbors, max_share : of neighbors
+    new_contexts : whether the outputs answer contexts that no rated text answers; then what the
+        method chooses in training, it chooses by left-out contexts
+    scale : lowest and highest possible rating, as of `compare`
 
-    ``table`` has a row a text. Raises FormatError, KernelError, SettingError: as `compare`.
+    ``table`` has a row a text. Raises FormatError, KernelError, SettingError: as `compare`; or
+    arguments do not go together.
     """
-    needed, scores = _needed(method)
+    neighbors_settings = {
+        "kernel": kernel,
+        "tau": tau,
+        "min_neighbors": min_neighbors,
+        "max_share": max_share,
+    }
+    of_neighbors = {
+        **neighbors_settings,
+        "explain": explain,
+        "leave_one_out": leave_one_out or None,
+        "model": model,
+    }
+    given = [name for name, value in of_neighbors.items() if value is not None]
+    name = method or (NEIGHBORS if given else RIDGE)
+    reads = _columns_read(name)
+    if given and name != NEIGHBORS:
+        raise SettingError(
+            f"{given[0]} is a setting of neighbors, and the method is {name}",
+            remedy=f"leave one of the two out, or give the method {NEIGHBORS}",
+        )
+    _check_inputs(ratings, outputs, model, leave_one_out)
+    if model is not None:
+        settled = {
+            **neighbors_settings,
+            "new_contexts": new_contexts or None,
+            "scale": scale,
+            "center": reading.get("center") or None,
+        }
+        if named := [setting for setting, value in settled.items() if value is not None]:
+            message = f"{named[0]} was settled when the model was fitted"
+            raise SettingError(message, remedy="leave it out")
     user_ratings: Any = None
     training: Any = None
     if ratings is not None:
-        user_ratings = read_rated(ratings, need=["quality", *needed], **reading)
+        needs = [column for column in method_of(name).needs if column != "context"]
+        user_ratings = read_rated(ratings, scale=scale, need=["quality", *needs], **reading)
         training = rated_texts(user_ratings)
-    if outputs is not None:
-        columns, join = reading.get("columns"), reading.get("join")
-        file = read_texts(outputs, ["quality", *scores], needed, outputs_format, columns, join)
-    elif user_ratings is None or not leave_one_out or len(user_ratings.files) != 1:
-        raise SettingError("no outputs", remedy="give outputs, or one table with leave_one_out")
-    else:
+    if outputs is None:
         file = user_ratings.files[0]
+        if len(user_ratings.files) > 1:
+            raise SettingError("several files have ratings", remedy="leave one out of one file")
+    else:
+        file = _read_outputs(outputs, ["quality", *reads], outputs_format, reading)
 
     import pandas as pd
 
@@ -165,21 +212,18 @@ def score(
     from refless.models.neighbors_file import load_neighbors
 
     texts: Any = None if outputs is None else pd.DataFrame(file.columns)
-    if method == NEIGHBORS:
-        settings = {
-            "kernel": kernel,
-            "tau": tau,
-            "min_neighbors": min_neighbors,
-            "max_share": max_share,
-        }
+    if name == NEIGHBORS:
         if model is None:
-            fitted = rate.fit_neighbors(training, threads, step, **settings)
+            fitted = rate.fit_neighbors(training, threads, step, new_contexts, **neighbors_settings)
         else:
             fitted = load_neighbors(model, threads=threads)
         candidates = None if texts is None else texts["text"].tolist()
         scored = rate.by_neighbors(fitted, candidates, explain, step)
     else:
-        scored = rate.by_model(method, training, texts, file.path)
+        making = Making(
+            scale=_scale_of(user_ratings, training), new_contexts=new_contexts, threads=threads
+        )
+        scored = rate.by_method(name, training, texts, making, file.path)
     truth = training["quality"] if texts is None else file.columns.get("quality", [])
     answer = rate.with_agreement(scored, list(truth))
     rows = answer.table
@@ -188,11 +232,36 @@ def score(
     return replace(answer, file=file, table=rows)
 
 
+def _check_inputs(
+    ratings: Input | None,
+    outputs: Table | None,
+    model: str | Path | None,
+    leave_one_out: bool,
+) -> None:
+    """Raises SettingError: there is nothing to learn from or to rate, or too much of it."""
+    if ratings is None and model is None:
+        raise SettingError("there are no ratings", remedy="give ratings, or a model of refless fit")
+    if ratings is not None and model is not None:
+        raise SettingError("there are ratings and a model", remedy="leave one of the two out")
+    if leave_one_out and outputs is not None:
+        raise SettingError(
+            "there are outputs, and one text of the ratings is to be left out",
+            remedy="leave out outputs, or leave_one_out",
+        )
+    if leave_one_out and ratings is None:
+        raise SettingError(
+            "a model has no file of ratings to leave a text out of",
+            remedy="give ratings instead of the model",
+        )
+    if outputs is None and not leave_one_out:
+        raise SettingError("there are no outputs", remedy="give outputs, or leave_one_out")
+
+
 def estimate(
     ratings: Input,
     outputs: Table | None = None,
     *,
-    method: str = RIDGE,
+    method: str | None = None,
     kernel: str | None = None,
     by: str = "system",
     scale: Sequence[float] | None = None,
@@ -208,7 +277,7 @@ def estimate(
     ratings : as of `compare`; drawn at random from all texts, or from those of each system
     outputs : all texts, or those without ratings, with the same columns (None: the unrated rows of
         ``ratings``)
-    method : as of `score`; a column ``score_<name>`` is a prediction itself
+    method : as of `score` (None: ridge); a column ``score_<name>`` is a prediction itself
     kernel : of neighbors, instead of a method
     by : the column whose values have a mean each
     plan : the width of an interval, for the number of rated texts that would give it
@@ -220,45 +289,47 @@ def estimate(
         raise SettingError(f"the width is {plan:g}", remedy="give a width above 0")
     if by not in GROUPS:
         raise SettingError(f"by is {by!r}", remedy=f"take one of {', '.join(GROUPS)}")
-    method = NEIGHBORS if kernel else method
-    needed, scores = _needed(method)
-    user_ratings = read_rated(ratings, scale=scale, need=["quality", *needed], **reading)
+    if kernel is not None and method not in (None, NEIGHBORS):
+        raise SettingError(
+            f"kernel is a setting of neighbors, and the method is {method}",
+            remedy="leave one of the two out",
+        )
+    name = method or (RIDGE if kernel is None else NEIGHBORS)
+    reads = _columns_read(name)
+    _check_whole("seed", seed, 0)
+    needs = [column for column in method_of(name).needs if column != "context"]
+    user_ratings = read_rated(ratings, scale=scale, need=["quality", *needs], **reading)
     training, path = rated_texts(user_ratings), user_ratings.files[0].path
     file = None
     if outputs is not None:
-        names = [name for name in GROUPS if name in user_ratings.texts]
-        columns, join = reading.get("columns"), reading.get("join")
-        file = read_texts(outputs, [*names, *scores], needed, outputs_format, columns, join)
-        if lost := [name for name in names if name not in file.columns]:
+        groups = [group for group in GROUPS if group in user_ratings.texts]
+        file = _read_outputs(outputs, [*groups, *reads], outputs_format, reading)
+        if lost := [group for group in groups if group not in file.columns]:
             message = f"has no column {lost[0]}, which the ratings have"
             raise FormatError(message, path=file.path, remedy="add it, or name it by --column")
         path = file.path
 
     import pandas as pd
 
-    from refless.evaluation import means, rate
-    from refless.models.baselines import Ngrams
+    from refless.evaluation import means
 
     texts = user_ratings.texts
     rest = texts[texts["quality"].isna()] if file is None else pd.DataFrame(file.columns)
-    # counted once for all folds
-    ngrams = Ngrams([*training["text"], *rest["text"]]) if method.startswith("ridge") else None
-
-    def make() -> rate.TextModel:
-        if method != NEIGHBORS:
-            return rate.text_model(method, training, ngrams)
-        return rate.neighbors_model(kernel, threads)
-
-    make().check(training, user_ratings.files[0].path)
-    quality = training["quality"]
+    ends = _scale_of(user_ratings, training)
+    making = Making(
+        kernel=kernel or DEFAULT_KERNEL,
+        scale=ends,
+        all_texts=[*training["text"], *rest["text"]],
+        threads=threads,
+    )
     return means.means_answer(
         training,
         rest,
-        method,
-        make,
+        name,
+        partial(method_of(name).make, making),
         by=by,
         with_rated=file is not None,
-        scale=user_ratings.scale or (quality.min(), quality.max()),
+        scale=ends,
         plan=plan,
         all_pairs=all_pairs,
         seed=seed,
@@ -266,9 +337,46 @@ def estimate(
     )
 
 
+def _columns_read(name: str) -> list[str]:
+    """The columns besides ``text`` that a method reads of texts to rate. Raises SettingError: there
+    is no method of this name, or it rates no new texts."""
+    entry = method_of(name)
+    if name == NETWORKS or "human" in entry.needs:
+        raise SettingError(
+            f"{name} does not rate new texts here",
+            remedy="take another method; refless train-qe and refless qe are for RNN-QE",
+        )
+    return ["score_*"] if name == COMBINED else list(entry.reads)
+
+
+def _read_outputs(
+    outputs: Table, columns: Sequence[str], outputs_format: str, reading: Mapping[str, Any]
+) -> File:
+    """Texts to rate, with those of the columns that there are."""
+    renamed, join = reading.get("columns"), reading.get("join")
+    return read_texts(outputs, columns, [], outputs_format, renamed, join)
+
+
+def _scale_of(user_ratings: UserRatings, training: Any) -> tuple[float, float]:
+    """The scale that was given, or the lowest and the highest rating."""
+    quality = training["quality"]
+    low, high = user_ratings.scale or (quality.min(), quality.max())
+    return float(low), float(high)
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    """Raises SettingError: a number is not whole, or too small."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise SettingError(f"{name} is {value!r}", remedy=f"give a whole number from {least}")
+
+
 def read_rated(ratings: Input, scale: Sequence[float] | None = None, **reading: Any) -> UserRatings:
     """`read_ratings` of one or several. Raises SettingError: the scale is none, or there are no
     ratings."""
+    options = set(inspect.signature(read_ratings).parameters) - {"paths", "scale"}
+    if unknown := sorted(set(reading) - options):
+        remedy = f"reading is decided by {', '.join(sorted(options - {'need'}))}"
+        raise SettingError(f"there is no option {unknown[0]!r}", remedy=remedy)
     paths: Any = ratings  # one, or a sequence
     if is_path(ratings) or is_rows(ratings) or not isinstance(ratings, Sequence):
         paths = [ratings]
@@ -299,19 +407,8 @@ def rated_texts(user_ratings: UserRatings) -> Any:
     return texts
 
 
-def _needed(method: str) -> tuple[list[str], list[str]]:
-    """Columns of outputs that a method needs, and those that it may use. Raises SettingError: it is
-    none."""
-    if not scores_texts(method):
-        remedy = f"take {', '.join(METHODS)}, or a column score_<name>"
-        raise SettingError(f"there is no method {method!r}", remedy=remedy)
-    if method == COMBINED:
-        return [], ["score_*"]
-    return [method] if method.startswith("score_") else ["system"] * (method == SYSTEM_RIDGE), []
-
-
 def _kernels(names: Sequence[str] | None) -> dict[str, Mapping[str, Any]]:
-    from refless.evaluation.predict import KERNELS
+    from refless.evaluation.evaluate import KERNELS
     from refless.kernels import lacking_package
     from refless.kernels.wordnet import find_wordnet
 

@@ -2,6 +2,7 @@
 OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].tabulated_by]
 CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
 CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
+WHOLE = ["reproducibility", "reproducibility_cells", "claims"]  # what papers are summed up from
 PAGE_PARTS = [f"report/{name}" for name in ("report.html", "style.css", "table.js", "names.yaml")]
 
 
@@ -50,11 +51,29 @@ use rule bleu_neighbors_table3 as claims with:
         code=code_of_table("claims"),
 
 
+# What of each paper was the same here, and what came out.
+use rule bleu_neighbors_table3 as reproducibility_papers with:
+    input:
+        [f"results/tables/{name}.json" for name in WHOLE],
+        tables=[f"results/tables/{name}.csv" for name in WHOLE],
+        properties=repo_path("resources/published/properties.yaml"),
+    output:
+        table("reproducibility_papers"),
+    log:
+        "results/logs/reproducibility_papers.log",
+    params:
+        arguments={},
+        datasets=NAMES,
+        missing=[],
+        code=code_of_table("reproducibility_papers"),
+
+
 rule report:
     input:
         texts=available("results/ratings/{dataset}/texts.csv", dataset=list(SETTINGS.data)),
         shown=item_files(*catalogue()),
         readme=repo_path("README.md"),
+        findings=repo_path("docs/findings.md"),
         numbers=repo_path("resources/numbers.yaml"),
     output:
         page="results/report.html",

@@ -8,15 +8,20 @@ with job(snakemake):
     from refless.report.catalogue import catalogue
     from refless.report.fill import filled, of_settings, read_numbers, section
     from refless.report.page import make_report
+    from refless.report.why import paragraphs
 
     files, params = snakemake.input, snakemake.params
     results = Path(snakemake.output.page).parent
+    numbers, tables = read_numbers(files.numbers), results / "tables"
     text = section(Path(files.readme).read_text("utf-8"), "What was found")
-    findings = text if of_settings(text, params.digest) else ""
+    current = of_settings(text, params.digest)
+    papers = list(dict.fromkeys(entry.paper for entry in catalogue().values()))
+    why = paragraphs(Path(files.findings).read_text("utf-8"), papers) if current else {}
     make_report(
         results,
         catalogue().values(),
         files.get("texts", []),
         params.settings,
-        filled(findings, read_numbers(files.numbers), results / "tables"),
+        filled(text, numbers, tables) if current else "",
+        {paper: filled(paragraph, numbers, tables) for paper, paragraph in why.items()},
     )

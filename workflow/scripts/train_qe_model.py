@@ -7,7 +7,7 @@ from refless.job import job
 
 with job(snakemake):
     from refless.data.task import read_task
-    from refless.evaluation.predict import trained_networks
+    from refless.evaluation.networks import trained_networks
     from refless.evaluation.read import rated_of
     from refless.machine import processor
     from refless.models.rnn_qe.saved import save_model

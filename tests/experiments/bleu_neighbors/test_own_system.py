@@ -1,10 +1,18 @@
-"""What docs/findings.md says of BLEU Neighbors without rated texts of the same system."""
+"""What docs/findings.md says of BLEU Neighbors without rated texts of the same system, and of
+essays without one set more."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from refless.experiments.bleu_neighbors.essays import (
+    LEFT_OUT,
+    MAX_SHARE,
+    MIN_NEIGHBORS,
+    essay_estimates,
+)
+from refless.experiments.bleu_neighbors.neighbors import predictions
 from refless.kernels import kernel
 from refless.models.neighbor_means import apply_thresholds, means_of_sums
 from refless.statistics import interval
@@ -44,3 +52,12 @@ def test_rho_of_summaries_without_texts_of_their_system(mirror):
     drawn = generator.integers(len(of_context), size=(1000, len(of_context)))
     draws = [fall(np.concatenate([of_context[k] for k in row])) for row in drawn]
     assert interval(np.array(draws)) == pytest.approx((0.348, 0.619), abs=0.02)
+
+
+def test_without_set_1_or_6_too_all_other_sets_give_the_published_number(mirror):
+    texts = of_config(mirror, "asap_sas").texts
+    for number, expected in ((None, "0.470"), (1, "0.465"), (6, "0.465"), (9, "0.492")):
+        estimates = essay_estimates(texts[texts["set"] != number])
+        rows = estimates[estimates["train_topic"] == LEFT_OUT]
+        estimate = predictions(rows, rows["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
+        assert f"{rho(estimate, rows['quality'].to_numpy()):.3f}" == expected

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError, SettingError
-from refless.evaluation.predict import trained_networks
+from refless.evaluation.networks import trained_networks
 from refless.evaluation.read import Rated
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import SCHEDULES, Schedule

@@ -1,5 +1,6 @@
 """``refless compare``."""
 
+import argparse
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -24,7 +25,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add("--repeats", help=about, type=count, metavar="N", default=5)
     about = "The number of texts without ratings: how many ratings predictions of them save."
     add("--unrated", help=about, type=count, metavar="N")
-    add("--no-networks", help="Leave out RNN-QE, which takes minutes.", **options.FLAG)
+    about = "Also train RNN-QE, which takes minutes and needs torch."
+    add("--networks", help=about, **options.FLAG)
+    add("--no-networks", help=argparse.SUPPRESS, **options.FLAG)  # the default since 1.2
     options.add_seed(command)
     options.add_threads(command)
     about = "The folder for tables and a report, which replace older ones."
@@ -56,7 +59,7 @@ def compare(arguments: Namespace) -> None:
             draws=arguments.draws,
             seed=arguments.seed,
             repeats=arguments.repeats,
-            networks=not arguments.no_networks,
+            networks=bool(arguments.networks),
             threads=arguments.threads,
             step=step,
             **files.reading(arguments),
@@ -85,6 +88,8 @@ def _reading_options(arguments: Namespace) -> list[str]:
         words += ["--ratings-format", arguments.ratings_format]
     if arguments.repeated_ratings != "refuse":
         words += ["--repeated-ratings", arguments.repeated_ratings]
+    if arguments.scale:
+        words += ["--scale", *(f"{end:g}" for end in arguments.scale)]
     if arguments.raters:
         words += ["--raters", *arguments.raters]
     return [*words, "--center-raters"] if arguments.center_raters else words

@@ -6,7 +6,7 @@ import refless
 from refless.api import GROUPS
 from refless.cli import files, options
 from refless.errors import OutputError
-from refless.evaluation import METHODS
+from refless.methods import FOR_NEW_TEXTS
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -15,8 +15,8 @@ def add_arguments(command: ArgumentParser) -> None:
     options.add_outputs(command, required=False)
     options.add_reading(command, scale="those that the files have")
     method = command.add_mutually_exclusive_group()
-    about = f"What predicts: {', '.join(METHODS)}, or a score_<name>. (Default: %(default)s.)"
-    method.add_argument("--method", help=about, default="ridge")
+    about = f"What predicts: {', '.join(FOR_NEW_TEXTS)}, or a score_<name>. (Default: ridge.)"
+    method.add_argument("--method", help=about)
     method.add_argument("--kernel", help="Predict by neighbors of this similarity.")
     method.add_argument("--score", help="Predict by this column, score_<name>.", metavar="COLUMN")
     about = "The column whose values have a mean each. (Default: %(default)s.)"

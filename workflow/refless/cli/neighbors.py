@@ -6,34 +6,29 @@ import refless
 from refless.api import rated_texts
 from refless.cli import files, options
 from refless.data.rows import files_of
-from refless.evaluation import METHODS, NEIGHBORS, scores_texts
+from refless.methods import FOR_NEW_TEXTS, NEIGHBORS
 
 SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
 
 
 def add_score_arguments(command: ArgumentParser) -> None:
     add, group = command.add_argument, command.add_mutually_exclusive_group
-    learned = group(required=True)
+    learned = group()
     options.add_ratings(learned, required=False)
     learned.add_argument("--model", help="The model, by refless fit.", metavar="FILE")
-    candidates = group(required=True)
+    candidates = group()
     options.add_outputs(candidates, required=False)
     about = "Predict each rated text from the others."
     candidates.add_argument("--leave-one-out", help=about, **options.FLAG)
-    options.add_reading(command)
-    about = f"{', '.join(METHODS)} (ridge over all scores), or a score_<name>."
-    add("--method", help=f"{about} (Default: %(default)s.)", type=method, default=NEIGHBORS)
+    options.add_reading(command, scale="the lowest and the highest rating")
+    about = f"What predicts: {', '.join(FOR_NEW_TEXTS)}, or a column score_<name>."
+    add("--method", help=f"{about} (Default: ridge; with a setting of neighbors, these.)")
     options.add_fitting(command)
+    about = "The outputs answer contexts that no rated text answers."
+    add("--new-contexts", help=about, **options.FLAG)
     about = "Add so many nearest rated texts (5). (Default: none.)"
     add("--explain", help=about, type=options.whole(), metavar="N", nargs="?", const=5)
     options.add_written(command)
-
-
-def method(text: str) -> str:
-    """A method's name; argparse's message has this function's."""
-    if not scores_texts(text):
-        raise ValueError
-    return text
 
 
 def add_fit_arguments(command: ArgumentParser) -> None:
@@ -44,7 +39,7 @@ def add_fit_arguments(command: ArgumentParser) -> None:
 
 
 def score(arguments: Namespace) -> None:
-    """Predict quality from the nearest rated texts, by ridge regression, or from scores.
+    """Predict quality by ridge regression, from the nearest rated texts, or from scores.
 
     --ratings has the columns text and quality; with rater, a row is one rating, and a text has
     their mean. --outputs has text; with quality, correlations are printed. --method score_<name> is
@@ -52,9 +47,8 @@ def score(arguments: Namespace) -> None:
 
     example:
       refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
-      refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
+      refless score --ratings rated.tsv --kernel bleu.char --outputs mine.tsv --out predicted.tsv
     """
-    _check(arguments)
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model, arguments.join
     arguments.out = files.check_out(arguments.out, *inputs)
     reading = files.reading(arguments)
@@ -68,6 +62,7 @@ def score(arguments: Namespace) -> None:
             leave_one_out=bool(arguments.leave_one_out),
             explain=arguments.explain,
             **{name: getattr(arguments, name) for name in SETTINGS},
+            new_contexts=bool(arguments.new_contexts),
             threads=arguments.threads,
             outputs_format=arguments.outputs_format,
             step=step,
@@ -82,32 +77,18 @@ def score(arguments: Namespace) -> None:
 
 def _refuse_added_columns(arguments: Namespace) -> None:
     """Read the file that is to be extended, before the work begins."""
-    added = ["prediction"]
-    if arguments.method == NEIGHBORS:
-        added += ["neighbors", *(["nearest"] if arguments.explain else [])]
+    settings = *SETTINGS, "explain", "leave_one_out", "model"
+    by_neighbors = arguments.method == NEIGHBORS or any(getattr(arguments, s) for s in settings)
+    added = ["prediction", *(["neighbors"] if by_neighbors else [])]
+    added += ["nearest"] if arguments.explain else []
     if arguments.outputs:
         format = arguments.outputs_format
         arguments.outputs = files.to_extend(arguments, arguments.outputs, format, added)
-    else:
+    elif arguments.ratings:
         arguments.ratings = [
             files.to_extend(arguments, path, arguments.ratings_format, added)
             for path in files_of(arguments.ratings)
         ]
-
-
-def _check(arguments: Namespace) -> None:
-    """Which options go together."""
-    refused = {}
-    if arguments.model and arguments.leave_one_out:
-        arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
-    if arguments.model:
-        refused = dict.fromkeys((*SETTINGS, "center_raters"), "settled by refless fit")
-    if arguments.method != NEIGHBORS:
-        others = *SETTINGS, "explain", "leave_one_out", "model"
-        refused = dict.fromkeys(others, f"only for --method {NEIGHBORS}")
-    for name, why in refused.items():
-        if getattr(arguments, name) is not None:
-            arguments.fail(f"--{name.replace('_', '-')}: {why}")
 
 
 def fit(arguments: Namespace) -> None:

@@ -41,9 +41,10 @@ def train_qe(arguments: Namespace) -> None:
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
     own = files.ratings_of(arguments)
 
-    from refless.evaluation.predict import trained_networks
+    from refless.evaluation.networks import trained_networks
     from refless.evaluation.rate import measures_line
-    from refless.evaluation.read import of_user, prompts_of
+    from refless.evaluation.read import of_user
+    from refless.methods.table import prompts_of
     from refless.models.rnn_qe.saved import save_model
 
     rated = of_user(own)

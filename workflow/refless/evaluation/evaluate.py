@@ -1,7 +1,7 @@
 """A whole comparison: every method under every split, and the learning curve."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -10,18 +10,24 @@ import pandas as pd
 from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
-from refless.evaluation import NEIGHBORS, NETWORKS, RIDGE, predict
 from refless.evaluation.measures import Draws, mean_with_spread, measure, pearson_draws
-from refless.evaluation.predict import (
-    TRIVIAL,
-    ComparisonSettings,
-    Method,
-    column_name,
-    label,
-    why_not,
-)
 from refless.evaluation.read import CvSplit, Rated, all_splits
-from refless.models.baselines import Ngrams, RidgeTfidf
+from refless.kernels import unread
+from refless.methods import (
+    COMBINED,
+    METHODS,
+    NEIGHBORS,
+    NETWORK,
+    NETWORKS,
+    READS_TEXT,
+    RIDGE,
+    Making,
+    column_name,
+    is_text_blind,
+    label,
+    method,
+)
+from refless.methods.estimators import Folds, cross_fit, cross_fit_split
 from refless.statistics import IntervalEstimate, interval, ratings_saved
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
@@ -68,6 +74,35 @@ LAST_DOUBLING = 0.95
 """Share of the smallest training part up to which there are points."""
 
 
+KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
+"""Of neighbors, where nobody names others."""
+_MISSING_NAMES = {"context": "context or mr"}
+"""What a reader is told of a column that is missing, where that is another word."""
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """What decides a comparison, besides the texts.
+
+    kernels : of neighbors, each with its options
+    draws, seed : of the bootstrap; the seed also of the folds
+    repeats : of the folds, at most: see `refless.evaluation.read.all_splits`
+    left_out : method and kernel, or an empty string -> why it is not tried
+    threads : None for as many as the process may use
+    networks : what makes RNN-QE's estimates, of the first repeat; None: not tried
+    unrated : texts without ratings whose mean predictions would help to estimate
+    """
+
+    kernels: Mapping[str, Mapping[str, Any]]
+    draws: int = 2000
+    seed: int = 0
+    repeats: int = 5
+    left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    threads: int | None = None
+    networks: Callable[[Rated, CvSplit], Array] | None = None
+    unrated: int | None = None
+
+
 @dataclass
 class Comparison:
     """What a comparison results in."""
@@ -100,16 +135,15 @@ def compare(
     ``pearson_covered`` leaves it out. Raises KernelError: a kernel cannot be computed here. Raises
     SettingError: too few draws."""
     splits = all_splits(rated, settings.seed, settings.repeats)
-    methods = predict.methods(rated, settings)
-    reasons = _reasons(methods, splits, rated, settings)
+    reasons = _reasons(splits, rated, settings)
     # what the split of texts excludes, every split does
-    tried = {key: method for key, method in methods.items() if not reasons["texts", *key]}
-    check_draws(settings.draws, sum(method not in TRIVIAL for method, _ in tried))
+    tried = [row[1:] for row, reason in reasons.items() if row[0] == "texts" and not reason]
+    check_draws(settings.draws, sum(not is_text_blind(name) for name, _ in tried))
     estimates: dict[Row, list[Array]] = {}
-    for done, (key, method) in enumerate(tried.items()):
+    for done, key in enumerate(tried):
         step(done, len(tried), label(*key))
         possible = {name: splits[name] for name in splits if not reasons[name, *key]}
-        for name, values in estimate_splits(method, rated, possible).items():
+        for name, values in estimate_splits(*key, rated, possible, settings).items():
             estimates[name, *key] = values
     by_repeat = {
         row: _measure_repeats(row, values, rated, splits, settings)
@@ -118,8 +152,9 @@ def compare(
 
     @cache  # each row is beside many
     def mean_of_first(row: Row, n_repeats: int) -> Draws:
-        folds, learned = splits[row[0]][0].folds, methods[row[1:]].learned
-        return mean_with_spread(by_repeat[row][:n_repeats], rated, folds, settings.seed, learned)
+        folds = splits[row[0]][0].folds
+        repeats = by_repeat[row][:n_repeats]
+        return mean_with_spread(repeats, rated, folds, settings.seed, learns(row[1], rated))
 
     def draws_beside(row: Row, other: Row) -> Draws:
         return mean_of_first(row, min(len(by_repeat[row]), len(by_repeat[other])))
@@ -156,25 +191,81 @@ def check_draws(draws: int, tests: int) -> None:
         raise SettingError(message, remedy=f"give {least} draws or more")
 
 
-def _reasons(
-    methods: Mapping[tuple[str, str], Method],
-    splits: Splits,
-    rated: Rated,
-    settings: ComparisonSettings,
-) -> dict[Row, str]:
+def learns(name: str, rated: Rated) -> bool:
+    """Whether other training texts would have ranked texts otherwise, so that intervals are
+    widened: not so of a given score, and of RNN-QE, whose estimates are held fixed."""
+    return name not in rated.scores and method(name).kind != NETWORK
+
+
+def compared_methods(rated: Rated, settings: ComparisonSettings) -> list[tuple[str, str]]:
+    """Name and kernel of each method that is compared on these texts, in the order of the table."""
+    keys: list[tuple[str, str]] = []
+    for name in METHODS:
+        if name == NEIGHBORS:
+            keys += [(NEIGHBORS, kernel) for kernel in settings.kernels]
+        elif name == COMBINED:
+            keys += [(score, "") for score in rated.scores]
+            keys += [(COMBINED, "")] * (len(rated.scores) > 1)
+        elif name == NETWORKS:
+            keys += [(NETWORKS, "")] * (settings.networks is not None)
+        elif name != "human" or rated.human is not None:
+            keys.append((name, ""))
+    return keys
+
+
+def _reasons(splits: Splits, rated: Rated, settings: ComparisonSettings) -> dict[Row, str]:
     """Of every row of the table, why its method is not tried; an empty sentence where it is."""
-    keys = dict.fromkeys([*methods, *settings.left_out])
+    keys = dict.fromkeys([*compared_methods(rated, settings), *settings.left_out])
     return {(name, *key): why_not(*key, rated, settings, name) for name in splits for key in keys}
 
 
-def estimate_splits(method: Method, rated: Rated, splits: Splits) -> dict[str, list[Array]]:
-    """Of each split, the estimates under the repeats that a method takes; it is asked once."""
-    repeats = [(name, split) for name in splits for split in splits[name][: method.repeats]]
-    estimates: dict[str, list[Array]] = {name: [] for name in splits}
-    values = method.estimate(rated, [split for _, split in repeats])
-    for (name, _), value in zip(repeats, values, strict=True):
-        estimates[name].append(value)
-    return estimates
+def why_not(name: str, kernel: str, rated: Rated, settings: ComparisonSettings, split: str) -> str:
+    """Why a method is not tried in a split: a sentence, or nothing."""
+    if reason := settings.left_out.get((name, kernel)):
+        return reason
+    if name == NEIGHBORS:
+        number, sentence = unread(kernel, rated.texts)
+        return sentence if 2 * number > len(rated) else ""
+    tried = method(name)
+    has_columns = {
+        "system": rated.system is not None,
+        "references": rated.references is not None,
+        "human": rated.human is not None,
+        # networks read a context even where all texts have the same
+        "context": (rated.prompts if tried.kind == NETWORK else rated.context) is not None,
+    }
+    if missing := [column for column in tried.needs if not has_columns.get(column, True)]:
+        return f"the ratings have no {_MISSING_NAMES.get(missing[0], missing[0])}"
+    if split == "systems" and tried.kind == READS_TEXT and tried.system_offset:
+        return "a new system has no ratings yet"
+    return ""
+
+
+def estimate_splits(
+    name: str, kernel: str, rated: Rated, splits: Splits, settings: ComparisonSettings
+) -> dict[str, list[Array]]:
+    """Of each split, a method's estimates of every text under each repeat, float64 (texts,), NaN
+    where it abstains; of networks, whose training takes long, under the first repeat alone."""
+    if name == NETWORKS:
+        assert settings.networks is not None
+        return {split: [settings.networks(rated, repeats[0])] for split, repeats in splits.items()}
+    making = Making(
+        kernel=kernel,
+        options=settings.kernels.get(kernel, {}),
+        all_texts=rated.texts,
+        threads=settings.threads,
+    )
+
+    def make(new_contexts: bool) -> Any:
+        return method(name).make(replace(making, new_contexts=new_contexts))
+
+    folds = [
+        Folds(part.fold, new_contexts=split == "contexts")
+        for split, repeats in splits.items()
+        for part in repeats
+    ]
+    values = iter(cross_fit(make, rated.table, rated.quality, folds))
+    return {split: [next(values) for _ in repeats] for split, repeats in splits.items()}
 
 
 def _measure_repeats(
@@ -185,8 +276,8 @@ def _measure_repeats(
     settings: ComparisonSettings,
 ) -> list[Draws]:
     """The measures of a row under each repeat."""
-    split, method, _ = row
-    score = rated.scores.get(method)  # a user's score ranks as it is, and not by its fitted line
+    split, name, _ = row
+    score = rated.scores.get(name)  # a user's score ranks as it is, and not by its fitted line
     return [
         measure(values, rated, part, settings.draws, settings.seed, score)
         for values, part in zip(estimates, splits[split], strict=False)
@@ -205,9 +296,9 @@ def _predictions(estimates: Mapping[Row, Sequence[Array]], rated: Rated, splits:
                 "fold": part.fold,
                 "quality": rated.to_user_scale(rated.quality),
             }
-            for (split, method, kernel), values in estimates.items():
+            for (split, *key), values in estimates.items():
                 if split == name and number < len(values):
-                    columns[column_name(method, kernel)] = rated.to_user_scale(values[number])
+                    columns[column_name(*key)] = rated.to_user_scale(values[number])
             frames.append(pd.DataFrame(columns).dropna(axis=1, how="all"))
     return pd.concat(frames, ignore_index=True)
 
@@ -223,7 +314,7 @@ def trivial_rows(split: str, draws: Mapping[Row, Draws]) -> list[Row]:
         row
         for row, values in draws.items()
         if row[0] == split
-        and row[1] in TRIVIAL
+        and is_text_blind(row[1])
         and values["coverage"][0] >= LEAST_COVERAGE
         and np.isfinite(values[criterion(split)][0])
     ]
@@ -253,8 +344,10 @@ def _cells(
     settings: ComparisonSettings,
 ) -> dict[str, Any]:
     """The measures of a row, and how far it is ahead of its rivals."""
-    split, method, _ = row
-    if method == "context_mean":  # it leaves out a text's own system, and falls as that rises
+    split, name_of_method, _ = row
+    if (
+        name_of_method == "context_mean"
+    ):  # it leaves out a text's own system, and falls as that rises
         apart = "pairwise_accuracy", "pearson_of_systems"
         values = {name: value for name, value in values.items() if name not in apart}
     cells: dict[str, Any] = {
@@ -269,7 +362,7 @@ def _cells(
     cells["ratings_saved_limit"] = ratings_saved(r)
     if settings.unrated is not None:
         cells["ratings_saved"] = ratings_saved(r, len(rated), settings.unrated)
-    if method not in TRIVIAL and np.isfinite(values["pearson"][0]):
+    if not is_text_blind(name_of_method) and np.isfinite(values["pearson"][0]):
         name = criterion(split)
         gap = lead(values[name], [rival[name] for rival in rivals.values()])
         cells |= interval_columns("difference", gap)
@@ -330,7 +423,9 @@ def learning_curve(
     (`spread_scale`); of so many, what training texts do is seen from one to the other (`t_draws`).
     """
     main = comparison.order[0]
-    split, n, ridge = comparison.splits[main][0], len(rated), RidgeTfidf(Ngrams(rated.texts))
+    split, n = comparison.splits[main][0], len(rated)
+    making = Making(all_texts=rated.texts, new_contexts=main == "contexts")
+    ridge = method(RIDGE).make(making)
     generator = np.random.default_rng(settings.seed + 1)
     rank_in_fold = pd.Series(generator.random(n)).groupby(split.fold).rank().to_numpy() - 1
     fold_sizes = np.bincount(split.fold)
@@ -341,7 +436,9 @@ def learning_curve(
         subset = rank_in_fold // np.maximum(1, share_of_fold * fold_sizes)[split.fold]
         r_of_subsets = []
         for number in range(int(min(1 / share_of_fold, fold_sizes.min(), MOST_SUBSETS))):
-            estimates = predict.fit_folds(ridge, rated.texts, rated, split, subset == number)
+            estimates = cross_fit_split(
+                ridge, rated.table, rated.quality, split.fold, subset == number
+            )
             r = pearson_draws(estimates, rated, split, settings.draws, settings.seed)
             r_of_subsets.append(np.nan_to_num(r))  # where nothing is ranked, r is 0
         points[n_training] = _curve_point(

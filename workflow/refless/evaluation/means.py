@@ -16,7 +16,7 @@ from scipy.stats import chi2_contingency
 from refless.data.rows import shorten
 from refless.data.text_ids import label_ids, merge_key, text_ids
 from refless.errors import FormatError
-from refless.evaluation.answer import Answer, missing_scores
+from refless.evaluation.answer import Answer
 from refless.evaluation.evaluate import LEVEL
 from refless.evaluation.group_pairs import (
     MOST_GROUPS,
@@ -25,8 +25,10 @@ from refless.evaluation.group_pairs import (
     small_sample_factor,
     with_ranks,
 )
-from refless.evaluation.rate import TextModel, cross_predict
-from refless.evaluation.read import prompts_of, same_unit
+from refless.evaluation.rate import check_columns, cross_predict, missing_scores_of
+from refless.evaluation.read import same_unit
+from refless.methods.estimators import TableEstimator
+from refless.methods.table import prompts_of, with_keys
 from refless.statistics.bootstrap import TAIL, IntervalEstimate
 from refless.statistics.measure import Measure
 
@@ -222,7 +224,7 @@ def means_answer(
     rated: pd.DataFrame,
     outputs: pd.DataFrame,
     method: str,
-    make: Callable[[], TextModel],
+    make: Callable[[], TableEstimator],
     *,
     by: str,
     with_rated: bool,
@@ -235,11 +237,11 @@ def means_answer(
     """`MEAN_COLUMNS` and `group_pairs` of rated texts and ``outputs``, which have the rated
     ones, too (``with_rated``), with predictions by a method that ``make`` makes; a score in the
     unit of the ratings is a prediction as it is. Raises FormatError: fewer different rated texts
-    than `FEWEST_RATED_TEXTS`; a system is called `ALL`; as `TextModel.check`."""
+    than `FEWEST_RATED_TEXTS`; a system is called `ALL`; as `check_columns`."""
     if (different := len(np.unique(text_ids(rated["text"])))) < FEWEST_RATED_TEXTS:
         message = f"{different} different rated texts are too few for a mean with an interval"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST_RATED_TEXTS} or more")
-    (model := make()).check(outputs, path)
+    check_columns(method, rated, outputs, path)
     rows, missing = unrated_rows(rated, outputs) if with_rated else ([*range(len(outputs))], 0)
     unrated, warnings = outputs.iloc[rows].reset_index(drop=True), []
     rated = rated.reset_index(drop=True)
@@ -266,7 +268,7 @@ def means_answer(
     if by in both and (system == ALL).any():
         message = f"a {by} is called {ALL}, as the row of all texts is"
         raise FormatError(message, path=path, remedy="give it another name")
-    both = both.assign(cluster=cluster, system=system)
+    both = with_keys(both).assign(cluster=cluster, system=system)
     rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
     origin = "cross-fitted"
     score = both[method].to_numpy(float) if method.startswith("score_") else np.zeros(0)
@@ -277,7 +279,7 @@ def means_answer(
         predicted = cross_predict(make, rated, unrated, seed)
         if len(score):
             origin = "by a line to ratings, for their unit is another one, cross-fitted"
-    warnings += missing_scores(both[model.scores])
+    warnings += missing_scores_of(method, rated, both)
     rated, unrated = rated.assign(predicted=predicted[0]), unrated.assign(predicted=predicted[1])
     table, pairs = mean_tables(rated, unrated, plan, all_pairs)
     warnings += _oddities(table, rated, by)

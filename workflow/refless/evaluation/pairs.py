@@ -16,8 +16,8 @@ from refless.evaluation.evaluate import (
     difference_p,
     interval_columns,
 )
-from refless.evaluation.predict import column_name
 from refless.evaluation.read import Rated
+from refless.methods import column_name
 from refless.statistics.measure import Measure
 
 Array = np.ndarray

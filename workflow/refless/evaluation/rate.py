@@ -1,7 +1,7 @@
 """Predictions of unrated texts: what `refless score` and `refless estimate` make them with."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from refless import __version__
 from refless.data.rows import File
 from refless.data.text_ids import fold_key, label_ids, text_ids
 from refless.errors import FormatError, KernelError
-from refless.evaluation import COMBINED, RIDGE, SYSTEM_RIDGE
 from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.read import FOLDS
 from refless.kernels import unread
-from refless.models.baselines import Line, Lookup, Ngrams, RidgeBeside, RidgeScores, RidgeTfidf
+from refless.methods import COMBINED, GIVEN_SCORE, SCORE_PREFIX, Making, method
+from refless.methods.estimators import TableEstimator, clusters_of
+from refless.methods.table import score_names, with_keys
 from refless.models.folds import in_folds
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import data_sum, signature_line
@@ -34,87 +35,75 @@ class ScoreAnswer(Answer):
     file: File | None = None  # whose rows these are
 
 
-@dataclass(frozen=True)
-class TextModel:
-    """A model and what it looks at."""
-
-    model: Any
-    features: Callable[[pd.DataFrame], list[Any]]
-    signed: Sequence[str]  # columns that decide it
-    grouped: bool = True  # equal texts stay together where a penalty is chosen
-
-    def fit(self, training: pd.DataFrame) -> "TextModel":
-        """Of texts with ``quality``."""
-        groups = [list(map(fold_key, training["text"]))] if self.grouped else []
-        self.model.fit(self.features(training), training["quality"].tolist(), *groups)
-        return self
-
-    def check(self, texts: pd.DataFrame, path: str | None) -> None:
-        """Raises FormatError: texts lack a column, or a score of all."""
-        for name in self.signed:
-            if name not in texts or (len(texts) and texts[name].isna().all()):
-                lacking = "values in column" if name in texts else "column"
-                message = f"has no {lacking} {name}, which the predictions are made from"
-                raise FormatError(message, path=path, remedy="add it, or take another method")
-
-    @property
-    def scores(self) -> list[str]:
-        """Those of its columns that are scores."""
-        return [name for name in self.signed if name.startswith("score_")]
-
-    def predict(self, texts: pd.DataFrame) -> Array:
-        return np.asarray(self.model.predict(self.features(texts)), np.float64)
+def deciding_columns(name: str, training: pd.DataFrame) -> list[str]:
+    """The columns besides ``text`` from which a method that was fitted to these texts predicts."""
+    if name == COMBINED:
+        return score_names(training)
+    return [column for column in method(name).reads if column in training]
 
 
-def text_model(method: str, training: pd.DataFrame, ngrams: Ngrams | None = None) -> TextModel:
-    """The model of a method by its name; ``ngrams`` as of `RidgeTfidf`. Raises FormatError: fewer
-    than two scores to combine."""
-    if method == RIDGE:
-        return TextModel(RidgeTfidf(ngrams), lambda texts: texts["text"].tolist(), [])
-    if method == SYSTEM_RIDGE:
-        return TextModel(RidgeBeside(Lookup(), ngrams), _columns("system", "text"), ["system"])
-    if method == COMBINED:
-        scores = sorted(name for name in map(str, training) if name.startswith("score_"))
-        if len(scores) < 2:
-            message = f"{len(scores)} columns score_... are too few for --method {COMBINED}"
-            raise FormatError(message, remedy="give the ratings two, or take another --method")
-        return TextModel(RidgeScores(), _columns(*scores), scores)
-    return TextModel(Line(), lambda texts: texts[method].tolist(), [method])
+def check_columns(
+    name: str, training: pd.DataFrame, texts: pd.DataFrame, path: str | None = None
+) -> None:
+    """Raises FormatError: a method lacks a column of the training texts, or of the texts to rate;
+    or has no value in a column of scores."""
+    if name == COMBINED and len(scores := score_names(training)) < 2:
+        message = f"{len(scores)} columns score_... are too few for --method {COMBINED}"
+        raise FormatError(message, remedy="give the ratings two, or take another --method")
+    remedy = "add it, or take another method"
+    for column in method(name).needs:
+        if column not in training and not (column == "context" and "mr" in training):
+            message = f"the ratings have no column {column}, which {name} learns from"
+            raise FormatError(message, remedy=remedy)
+    for column in deciding_columns(name, training):
+        if column not in texts:
+            message = f"has no column {column}, which the predictions are made from"
+            raise FormatError(message, path=path, remedy=remedy)
+        for table in (training, texts) if column.startswith(SCORE_PREFIX) else ():
+            if len(table) and table[column].isna().all():
+                message = f"has no values in column {column}, which the predictions are made from"
+                raise FormatError(message, path=path, remedy=remedy)
 
 
-def neighbors_model(kernel: str | None, threads: int | None) -> TextModel:
-    """Neighbors with tau chosen in training."""
-    model = NeighborsRegressor(kernel or "bleu.char", tau="auto", threads=threads)
-    return TextModel(model, lambda texts: texts["text"].tolist(), [], grouped=False)
+def missing_scores_of(name: str, training: pd.DataFrame, texts: pd.DataFrame) -> list[str]:
+    """A sentence if some of the texts lack scores that the method predicts from."""
+    columns = deciding_columns(name, training)
+    scores = [column for column in columns if column.startswith(SCORE_PREFIX)]
+    return [*missing_scores(texts[scores])]
 
 
-def _columns(*names: str) -> Callable[[pd.DataFrame], list[Any]]:
-    return lambda texts: list(zip(*(texts[name] for name in names), strict=True))
-
-
-def by_model(
-    method: str, training: pd.DataFrame, texts: pd.DataFrame, path: str | None = None
+def by_method(
+    name: str,
+    training: pd.DataFrame,
+    texts: pd.DataFrame,
+    making: Making,
+    path: str | None = None,
 ) -> ScoreAnswer:
-    """Predictions of texts by a model that is not one of neighbors. Raises FormatError: as
-    `TextModel.check`."""
+    """Predictions of texts by a method that is not neighbors. Raises FormatError: as
+    `check_columns`."""
+    check_columns(name, training, texts, path)
     rated_texts, quality = training["text"].tolist(), training["quality"].tolist()
-    model = text_model(method, training)
-    model.check(texts, path)
-    predicted = model.fit(training).predict(texts)
-    columns = [training[name].tolist() for name in model.signed]
+    making = replace(making, all_texts=[*rated_texts, *texts["text"]])
+    predicted = method(name).make(making).fit(training, quality).predict(texts)
+    columns = [training[column].tolist() for column in deciding_columns(name, training)]
     signed = data_sum([rated_texts, quality, *(columns or [[]])])
+    knows_text = method(name).kind != GIVEN_SCORE  # a line and a sum of scores know no text
     facts = {
-        "signature": f"method:{method}|n:{len(quality)}|data:{signed}|version:{__version__}",
-        # a line and a sum of scores know no text
-        "own_text_known": 0 if model.scores else len(_among(texts["text"].tolist(), rated_texts)),
+        "signature": f"method:{name}|n:{len(quality)}|data:{signed}|version:{__version__}",
+        "own_text_known": len(_among(texts["text"].tolist(), rated_texts)) if knows_text else 0,
         "mean_rating": sum(quality) / len(quality),
     }
+    warnings = missing_scores_of(name, training, texts)
     table = pd.DataFrame({"prediction": predicted})
-    return ScoreAnswer(table=table, facts=facts, warnings=[*missing_scores(texts[model.scores])])
+    return ScoreAnswer(table=table, facts=facts, warnings=warnings)
 
 
 def fit_neighbors(
-    training: pd.DataFrame, threads: int | None, step: Step | None, **settings: Any
+    training: pd.DataFrame,
+    threads: int | None,
+    step: Step | None,
+    new_contexts: bool = False,
+    **settings: Any,
 ) -> NeighborsRegressor:
     """The model of these settings (None: the default), fitted. Raises SettingError and KernelError:
     as its `fit`, or the kernel reads most of the texts as empty."""
@@ -122,7 +111,8 @@ def fit_neighbors(
     model = NeighborsRegressor(**{"tau": "auto", **used}, threads=threads)
     texts = training["text"].tolist()
     unreadable(model.kernel, texts)
-    return model.fit(texts, training["quality"].tolist(), progress=step)
+    groups = clusters_of(with_keys(training), new_contexts)
+    return model.fit(texts, training["quality"].tolist(), progress=step, groups=groups)
 
 
 def by_neighbors(
@@ -186,11 +176,12 @@ def unreadable(kernel: str, texts: Sequence[str]) -> list[str]:
 
 
 def cross_predict(
-    make: Callable[[], TextModel], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
+    make: Callable[[], TableEstimator], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
 ) -> tuple[Array, Array]:
-    """Predictions of rated texts, each by a model that has not learned from its cluster or an equal
-    text, and of the others the mean of these models (Zrnic and Candes 2024, "Cross-prediction-
-    powered inference"). Where a model has none, the mean of its training texts counts."""
+    """Predictions of rated texts, each by an estimator that has not learned from its cluster or an
+    equal text, and of the others the mean of these estimators (Zrnic and Candes 2024,
+    "Cross-prediction-powered inference"). Where one abstains, the mean of its training texts
+    counts."""
     group = rated["cluster"].to_numpy()
     if len(np.unique(group)) < 2:
         group = text_ids(rated["text"])
@@ -200,11 +191,11 @@ def cross_predict(
     predicted, others = np.zeros(len(rated)), np.zeros((folds, len(unrated)))
     for k in range(folds):
         training, rest = fold != k, fold == k
-        model = make().fit(rated[training])
+        estimator = make().fit(rated[training], quality[training])
         mean = quality[training].mean()
-        predicted[rest] = np.nan_to_num(model.predict(rated[rest]), nan=mean)
+        predicted[rest] = np.nan_to_num(estimator.predict(rated[rest]), nan=mean)
         if len(unrated):
-            others[k] = np.nan_to_num(model.predict(unrated), nan=mean)
+            others[k] = np.nan_to_num(estimator.predict(unrated), nan=mean)
     return predicted, others.mean(axis=0)
 
 

@@ -4,16 +4,25 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from refless.data import mr
-from refless.data.text_ids import label_ids, merge_key, text_ids
+from refless.data.text_ids import fold_key, label_ids, merge_key, text_ids
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
 from refless.evaluation.systems import SystemGrid, system_grid
+from refless.methods.table import (
+    CONTEXT_GROUP,
+    CONTEXT_KEY,
+    HUMAN,
+    LOOKUP_KEY,
+    TEXT_KEY,
+    mr_key,
+    prompts_of,
+    score_names,
+)
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, unordered
 from refless.statistics.bootstrap import ResamplingUnits, contexts_if_enough, crossed_units
@@ -70,6 +79,28 @@ class Rated:
     def contexts(self) -> int:
         """Their number, as they are left out; 0 where nobody says or all are one."""
         return 0 if self.context_group is None else int(self.context_group.max()) + 1
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """What methods read of the texts (`refless.methods.table`), a row a text."""
+        blank = [not prompt.strip() for prompt in self.prompts or [""] * len(self)]
+        columns: dict[str, Any] = {
+            "text": self.texts,
+            TEXT_KEY: self.text_id.astype(str),
+            LOOKUP_KEY: [fold_key(text) for text in self.delexicalised or self.texts],
+            CONTEXT_KEY: "" if self.context is None else self.context.astype(str),
+            CONTEXT_GROUP: "" if self.context_group is None else self.context_group.astype(str),
+        }
+        if self.system is not None:
+            columns["system"] = self.system.astype(str)
+        if self.human is not None:
+            columns[HUMAN] = self.human
+        if self.references is not None:
+            columns["references"] = self.references
+        table = pd.DataFrame({**columns, **self.scores})
+        if self.prompts is not None:
+            table.loc[blank, [CONTEXT_KEY, CONTEXT_GROUP]] = ""
+        return table
 
     @cached_property
     def system_grid(self) -> tuple[SystemGrid | None, str]:
@@ -141,14 +172,14 @@ def rated_of(
     else:
         tokens = tokens_of(prompts, rows["text"].tolist(), kind)
         delexicalised = [" ".join(words) for _, words in tokens]
-        written = [mr.key(one, False, kind) if one.strip() else "" for one in prompts]
+        written = [mr_key(prompt, kind) for prompt in prompts]
         context = label_ids(written, separate_blank=True)
         context_group = label_ids(
             [unordered(triples) for triples, _ in tokens], separate_blank=True
         )
     any_prompt = any(map(str.strip, prompts))
     several = any_prompt and context.max() > 0
-    scores = [name for name in map(str, rows) if name.startswith("score_")]
+    scores = score_names(rows)
     return Rated(
         texts=rows["text"].tolist(),
         quality=quality,
@@ -185,14 +216,6 @@ def same_unit(score: Array, quality: Array, scale: Sequence[float]) -> bool:
         and np.ptp(known) >= length / 10
         and abs(known.mean() - np.nanmean(quality)) <= length / 4
     )
-
-
-def prompts_of(texts: pd.DataFrame) -> tuple[str, list[str]]:
-    """What each text answers, and its column: ``mr``, if that says anything, else ``context``."""
-    for name in ("mr", "context"):
-        if name in texts and texts[name].fillna("").astype(str).str.strip().any():
-            return name, list(texts[name].fillna("").astype(str))
-    return "", [""] * len(texts)
 
 
 class CvSplit(NamedTuple):

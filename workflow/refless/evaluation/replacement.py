@@ -13,8 +13,8 @@ from scipy.stats import false_discovery_control, mode
 
 from refless.evaluation import EPSILON
 from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison
-from refless.evaluation.predict import TRIVIAL, column_name
 from refless.evaluation.read import Rated, same_unit
+from refless.methods import column_name, is_text_blind
 
 Array = np.ndarray
 
@@ -128,7 +128,7 @@ def replacement_table(
     tests: dict[tuple[str, str], RaterTest] = {}
     mapped: dict[str, bool] = {}
     for (split, method, kernel), draws in comparison.draws.items():
-        trivial = method in TRIVIAL and method not in YARDSTICKS
+        trivial = is_text_blind(method) and method not in YARDSTICKS
         if split != "texts" or trivial or draws["coverage"][0] < LEAST_COVERAGE:
             continue
         candidate = values[column_name(method, kernel)].to_numpy(np.float64)

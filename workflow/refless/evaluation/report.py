@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from refless import __version__
-from refless.evaluation import EPSILON, NETWORKS, TABLES, scores_texts
+from refless.evaluation import EPSILON, TABLES
 from refless.evaluation.answer import Answer, missing_scores
 from refless.evaluation.evaluate import (
     LEAST_COVERAGE,
     LEAST_LEAD,
     LEVEL,
     Comparison,
+    ComparisonSettings,
     criterion,
     learning_curve,
     strongest,
@@ -26,9 +27,9 @@ from refless.evaluation.evaluate import (
 )
 from refless.evaluation.measures import FEWEST_SYSTEMS, score_direction
 from refless.evaluation.pairs import ranks, significant
-from refless.evaluation.predict import TRIVIAL, ComparisonSettings, column_name, label
 from refless.evaluation.read import Rated
 from refless.evaluation.replacement import FEWEST_RATERS, YARDSTICKS, replacing
+from refless.methods import METHODS, NETWORKS, column_name, is_text_blind, label
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.measure import Measure
 from refless.statistics.printed_p import printed_p
@@ -70,7 +71,7 @@ class ComparisonAnswer(Answer):
             views[f"new {split}"] = _view(part, ranks(pairs))
             views[f"new {split}: each two methods"] = _matrix(pairs)
         rows = pd.concat(parts)
-        picture = as_address(intervals_figure(rows, comparison.order, [*TRIVIAL.values()]))
+        picture = as_address(intervals_figure(rows, comparison.order, _text_blind_labels()))
         return self._page("Which method predicts these ratings?", views, picture, NOTE)
 
     def next_command(self, options: Sequence[str]) -> str:
@@ -104,6 +105,10 @@ class ComparisonAnswer(Answer):
         write_together({folder / name: text for name, text in files.items()})
 
 
+def _text_blind_labels() -> list[str]:
+    return [entry.label for name, entry in METHODS.items() if is_text_blind(name)]
+
+
 def verdict(comparison: Comparison, split: str) -> dict[Any, Any]:
     """The first of `verdicts`, or nothing."""
     rows = verdicts(comparison, split)
@@ -116,7 +121,8 @@ def verdicts(comparison: Comparison, split: str) -> pd.DataFrame:
     and whether a method is ``shown`` to be ahead of the best trivial one."""
     table, measure = comparison.table, criterion(split)
     rows = table[table["split"] == split].dropna(subset=measure)
-    rows = rows[~rows["method"].isin(TRIVIAL) & (rows["coverage"] >= LEAST_COVERAGE)]
+    blind = rows["method"].map(is_text_blind).astype(bool)
+    rows = rows[~blind & (rows["coverage"] >= LEAST_COVERAGE)]
     corrected = (rows["p"] * len(rows)).clip(upper=1)
     ahead = (rows["difference"] >= LEAST_LEAD) & (rows[Measure(measure).low] > 0)
     rows = rows.assign(methods=len(rows), corrected=corrected, shown=(corrected < LEVEL) & ahead)
@@ -299,16 +305,9 @@ def command(comparison: Comparison, options: Sequence[str]) -> str:
     first = "next" if split == comparison.order[0] else f"next, shown for new {split}"
     if best["method"] == NETWORKS:
         return f"{first}: refless train-qe --ratings {shlex.join(options)} --out mine.npz"
-    if not scores_texts(best["method"]):
-        rows = verdicts(comparison, split)
-        rows = rows[rows["method"].map(scores_texts).astype(bool) & rows["shown"]]
-        if rows.empty:
-            name = label(best["method"])
-            return f"{first}: no command rates new texts by {name}; nothing else is shown"
-        best = rows.iloc[0].to_dict()
-        first += f", by {label(best['method'], best['kernel'])}, the best that rates new texts"
     kernel, method = best["kernel"], best["method"]
     choice = f"--kernel {kernel}" if kernel else f"--method {shlex.quote(method)}"
+    choice += " --new-contexts" if split == "contexts" else ""
     ratings, out = f"{shlex.join(options)} {choice}", "predicted.tsv"
     while out in map(os.path.basename, options):
         out = f"new_{out}"

@@ -13,13 +13,13 @@ import pandas as pd
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import SettingError, StaleError
-from refless.evaluation import NEIGHBORS, NETWORKS
 from refless.evaluation.evaluate import COLUMNS as COMPARED
-from refless.evaluation.evaluate import compare
-from refless.evaluation.predict import ComparisonSettings, by_networks
+from refless.evaluation.evaluate import ComparisonSettings, compare
+from refless.evaluation.networks import by_networks
 from refless.evaluation.read import CvSplit, Rated, all_splits, rated_of
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
+from refless.methods import NEIGHBORS, NETWORKS
 from refless.models.rnn_qe.meaning import CONTEXT_WORDS
 from refless.statistics.bootstrap import packed
 from refless.statistics.measure import Measure
@@ -80,7 +80,7 @@ def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | No
 
 
 def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
-    """What `write_networks` wrote, as `refless.evaluation.predict.ComparisonSettings` wants it.
+    """What `write_networks` wrote, as `refless.evaluation.evaluate.ComparisonSettings` wants it.
     Raises FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned
     raises StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content

@@ -155,7 +155,9 @@ def group_sums(
     taus: Numbers,
     groups: Sequence[Array],
     *,
+    clusters: Sequence[tuple[Array, Array] | None] = (),
     threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> list[tuple[Array, Array]]:
     """`neighbor_sums` of each group of training texts, under several ways of grouping them, where
@@ -163,6 +165,8 @@ def group_sums(
 
     taus : shape (n_tau,), ascending, one at least
     groups : of each way the group of each training text, 0, 1, ..., or -1: none; shape (training,)
+    clusters : of each way the clusters of candidates and of training texts, int64 from 0: a
+        training text of a candidate's cluster does not count for it; None, or nothing: all count
     Others, errors : as for `neighbor_sums`
     Returns list : of each way counts int64 and sums float64, shape (candidates, its groups, n_tau).
         A sum is not taken in training order, so its last bits differ from those of `neighbor_sums`.
@@ -181,6 +185,16 @@ def group_sums(
     ways = [_indices("groups", way, index.size, index.size) for way in groups]
     if not ways:
         raise KernelError("no way of grouping the training texts", remedy="give one or more")
+    # without clusters, no training text is in that of any candidate
+    apart = np.zeros(len(candidates), np.int64), np.full(index.size, -1)
+    pairs = [pair or apart for pair in clusters] or [apart] * len(ways)
+    if len(pairs) != len(ways):
+        raise KernelError(f"{len(ways)} ways and clusters of {len(pairs)}", remedy="give each some")
+    most = np.iinfo(np.int64).max
+    of_candidates, of_training = (
+        np.stack([_indices("clusters", pair[side], size, most) for pair in pairs])
+        for side, size in enumerate((len(candidates), index.size))
+    )
     ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
     numbered = np.stack(
         [np.where(way < 0, -1, way + end) for way, end in zip(ways, ends, strict=False)]
@@ -189,9 +203,20 @@ def group_sums(
     sums = np.zeros(counts.shape)
 
     def add(values: Array, first: int, start: int) -> None:
-        add_levels(values, first, start, quality, taus, numbered, counts, sums)
+        add_levels(
+            values,
+            first,
+            start,
+            quality,
+            taus,
+            numbered,
+            of_candidates,
+            of_training,
+            counts,
+            sums,
+        )
 
-    walk(index, candidates, add, threads)
+    walk(index, candidates, add, threads, progress=progress)
     for totals in (counts, sums):  # who reaches a tau reaches those below
         np.cumsum(totals[:, :, ::-1], axis=2, out=totals[:, :, ::-1])
     return [(counts[:, start:end], sums[:, start:end]) for start, end in pairwise(ends)]

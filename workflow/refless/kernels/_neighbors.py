@@ -50,7 +50,7 @@ def add_neighbors(
 
 @compiled(
     "void(float64[:, ::1], int64, int64, float64[::1], float64[::1], int64[:, ::1],"
-    " int64[:, :, ::1], float64[:, :, ::1])"
+    " int64[:, ::1], int64[:, ::1], int64[:, :, ::1], float64[:, :, ::1])"
 )
 def add_levels(
     values: np.ndarray,
@@ -59,6 +59,8 @@ def add_levels(
     quality: np.ndarray,
     taus: np.ndarray,
     groups: np.ndarray,
+    candidate_cluster: np.ndarray,
+    training_cluster: np.ndarray,
     counts: np.ndarray,
     sums: np.ndarray,
 ) -> None:
@@ -66,7 +68,8 @@ def add_levels(
     greatest tau that a value reaches, and there alone.
 
     ``groups``, (ways, training), has the group of each training text (-1: none) under each way of
-    grouping them; ``taus`` ascend.
+    grouping them; ``taus`` ascend. Under each way, a training text of the candidate's cluster does
+    not count; clusters are (ways, candidates) and (ways, training).
     """
     # where to begin to look for a level, by the value in steps
     lowest = np.searchsorted(taus, np.arange(_STEPS + 1) / _STEPS, side="right") - 1
@@ -81,7 +84,8 @@ def add_levels(
                 level += 1
             for way in range(groups.shape[0]):
                 group = groups[way, start + c]
-                if group >= 0:
+                same = candidate_cluster[way, first + row] == training_cluster[way, start + c]
+                if group >= 0 and not same:
                     group_counts[group, level] += 1
                     group_sums[group, level] += quality[start + c]
 

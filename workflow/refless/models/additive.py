@@ -21,11 +21,12 @@ BINS = 10
 
 
 class RatedText(NamedTuple):
-    """A text and where it comes from; a number below 0: nobody says."""
+    """A text and where it comes from: the name of its system and of its context, empty where nobody
+    says."""
 
     text: str
-    system: int
-    context: int
+    system: str
+    context: str
 
 
 class Additive:
@@ -34,26 +35,37 @@ class Additive:
     and its number of words, standardised; and which tenth of the training texts is about as
     long. The penalty is chosen as that of `RidgeTfidf`.
 
+    Parameters
+    ----------
+    penalties : to choose from
+
+    Attributes
+    ----------
+    penalty_ : the one that was chosen
+
     Examples
     --------
-    >>> texts = [RatedText("a " * n, system, -1) for n in (3, 5, 8) for system in (0, 1)] * 4
-    >>> model = Additive().fit(texts, [text.system for text in texts])
-    >>> (model.predict(texts) > 0.5).tolist() == [text.system == 1 for text in texts]
+    >>> texts = [RatedText("a " * n, system, "") for n in (3, 5, 8) for system in "ab"] * 4
+    >>> model = Additive().fit(texts, [text.system == "b" for text in texts])
+    >>> (model.predict(texts) > 0.5).tolist() == [text.system == "b" for text in texts]
     True
     """
+
+    def __init__(self, penalties: Sequence[float] = PENALTIES) -> None:
+        self.penalties = penalties
 
     def fit(self, texts: Sequence[RatedText], quality: Any, groups: Any = None) -> Self:
         """Fit to ``quality``, float64 (texts,). Texts of one of the ``groups`` stay together where
         the penalty is chosen (default: none)."""
         values, numbers = np.asarray(quality, np.float64), _numbers(texts)
-        self._systems = np.unique([text.system for text in texts if text.system >= 0])
-        self._contexts = np.unique([text.context for text in texts if text.context >= 0])
+        self._systems = sorted({text.system for text in texts} - {""})
+        self._contexts = sorted({text.context for text in texts} - {""})
         self._edges = np.unique(np.quantile(numbers[:, 0], np.arange(1, BINS) / BINS))
         self._mean, deviation = numbers.mean(axis=0), numbers.std(axis=0)
         self._deviation = np.where(deviation > 0, deviation, 1)
         features = self._features(texts)
-        penalty = chosen_penalty(features, values, groups, PENALTIES)
-        self._model = ridge_regression(penalty).fit(features, values)
+        self.penalty_ = chosen_penalty(features, values, groups, self.penalties)
+        self._model = ridge_regression(self.penalty_).fit(features, values)
         return self
 
     def predict(self, texts: Sequence[RatedText]) -> Array:
@@ -70,9 +82,9 @@ class Additive:
         standardised = csr_array((numbers - self._mean) / self._deviation)
         tenth = np.searchsorted(self._edges, numbers[:, 0])
         indicators = [
-            _indicators(np.array([text.system for text in texts]), self._systems),
-            _indicators(np.array([text.context for text in texts]), self._contexts),
-            _indicators(tenth, np.arange(len(self._edges) + 1)),
+            _indicators([text.system for text in texts], self._systems),
+            _indicators([text.context for text in texts], self._contexts),
+            _indicators(tenth, range(len(self._edges) + 1)),
         ]
         return hstack([standardised, *indicators], format="csr")
 
@@ -83,10 +95,10 @@ def _numbers(texts: Sequence[RatedText]) -> Array:
     return np.column_stack([lengths, np.log1p(lengths), [len(t.text.split()) for t in texts]])
 
 
-def _indicators(values: Array, levels: Array) -> Any:
+def _indicators(values: Any, levels: Sequence[object]) -> Any:
     """A column for each level, 1 where the value is this level."""
     from scipy.sparse import csr_array
 
-    column = pd.Index(levels).get_indexer(values)
+    column = pd.Index(list(levels), dtype=object).get_indexer(pd.Index(list(values), dtype=object))
     rows = np.flatnonzero(column >= 0)
     return csr_array((np.ones(len(rows)), (rows, column[rows])), (len(values), len(levels)))

@@ -6,6 +6,7 @@ has none. Each looks at one thing of a text, ``X``, such as the text itself or i
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Self
 
@@ -135,6 +136,12 @@ class Ngrams:
         return self._count.transform(texts)
 
 
+@lru_cache(maxsize=1)
+def counted_ngrams(texts: tuple[str, ...]) -> Ngrams:
+    """`Ngrams` of the same texts as last time are not counted again."""
+    return Ngrams(texts)
+
+
 class RidgeTfidf:
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
@@ -199,16 +206,27 @@ def chosen_penalty(
     """
     from sklearn.model_selection import GroupKFold
 
-    labels = range(len(quality)) if groups is None else groups
-    group, names = pd.factorize(np.array([*map(str, labels)], object), sort=True)
-    if len(names) < 2 or len(penalties) == 1:
+    group = group_numbers(groups, len(quality))
+    number = group.max() + 1
+    if number < 2 or len(penalties) == 1:
         return penalties[-1]
-    folds = GroupKFold(min(FOLDS, len(names))).split(group, groups=group)
+    folds = GroupKFold(min(FOLDS, number)).split(group, groups=group)
     errors = np.zeros(len(penalties))
     for training, rest in islice(folds, 1 if len(quality) > MANY else None):
         estimates = ridge_path(design[training], quality[training], design[rest], penalties)
         errors += ((estimates - quality[rest, None]) ** 2).sum(axis=0)
     return penalties[int(np.argmin(errors))]
+
+
+def group_numbers(groups: Sequence[object] | None, texts: int) -> Array:
+    """The number of each text's group, int64 (texts,), in the order of the groups' names as words;
+    None: each text is a group.
+
+    >>> group_numbers(["b", "a", "b"], texts=3)
+    array([1, 0, 1])
+    """
+    labels = range(texts) if groups is None else groups
+    return np.asarray(pd.factorize(np.array([*map(str, labels)], object), sort=True)[0])
 
 
 def ridge_path(X: Any, quality: Array, new: Any, penalties: Sequence[float]) -> Array:
@@ -299,11 +317,15 @@ class RidgeBeside:
         values = np.asarray(quality, np.float64)
         self._mean = values.mean()
         self.baseline.fit([features for features, _ in X], values, groups)
-        self.ridge.fit([text for _, text in X], values - self._beside(X), groups)
+        self.ridge.fit([text for _, text in X], values - self._beside_training(X), groups)
         return self
 
     def predict(self, X: Any) -> Array:
         return self._beside(X) + self.ridge.predict([text for _, text in X])
+
+    def _beside_training(self, X: Any) -> Array:
+        """The baseline's estimates of the texts that it was fitted to."""
+        return self._beside(X)
 
     def _beside(self, X: Any) -> Array:
         estimates = self.baseline.predict([features for features, _ in X])

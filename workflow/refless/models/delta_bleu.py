@@ -79,40 +79,47 @@ class IndexedTexts:
         self._grams = np.stack([number, count, 1 + grams[number] % max_order])
 
     def statistics(
-        self, hypotheses: TextRows, references: TextRows, weight: Array, owners: int = 0
+        self,
+        hypotheses: TextRows,
+        references: TextRows,
+        weight: Array,
+        groups: int = 0,
+        group: Array | None = None,
     ) -> Array:
         """Statistics of each hypothesis against the references of its item.
 
         weight : of each reference, float64, in [-1, +1]
-        owners : how many owners there are
-        Returns float64 (hypotheses, 1 + owners, 2 N + 2), see `parts`: in column 0 with the
-            references of all owners but the hypothesis's own, in column 1 + o without those of
-            owner o as well. Where no reference has a positive weight, denominators are not
+        groups : how many groups of references are left out in turn
+        group : of each reference, int64, from 0, or `NOBODY`; None: its owner
+        Returns float64 (hypotheses, 1 + groups, 2 N + 2), see `parts`: in column 0 with the
+            references of all owners but the hypothesis's own, in column 1 + g without those of
+            group g as well. Where no reference has a positive weight, denominators are not
             positive; where none is left, the words of the closest are -1.
 
         Raises SettingError: rows do not fit together, or are of no text, item or owner.
         """
         hypotheses, references = self._checked(hypotheses), self._checked(references)
         weight = np.ascontiguousarray(weight, np.float64)
-        if weight.shape != references.text.shape or np.isnan(weight).any() or owners < 0:
+        if weight.shape != references.text.shape or np.isnan(weight).any() or groups < 0:
             raise SettingError(
                 f"weights of shape {weight.shape} for {len(references.text)} references, and"
-                f" {owners} owners",
-                remedy="give one number for each reference, and 0 owners or more",
+                f" {groups} groups",
+                remedy="give one number for each reference, and 0 groups or more",
             )
+        group = references.owner if group is None else np.asarray(group, np.int64)
         text, owner, item = hypotheses
         order = np.argsort(references.item, kind="stable")
         items = np.arange(item.max(initial=-1) + 2)
         bounds = np.searchsorted(references.item[order], items).astype(np.int64)
-        references = TextRows(*(column[order] for column in references))
+        references, group = TextRows(*(column[order] for column in references)), group[order]
         ends, postings = self._postings(references)
-        best = np.zeros((self.max_order + 2, len(text), 1 + owners))
+        best = np.zeros((self.max_order + 2, len(text), 1 + groups))
         _add_matches(
             text=text,
             owner=owner,
             item=item,
             reference_bounds=bounds,
-            references=np.stack([references.owner, self._lengths[references.text]]),
+            references=np.stack([references.owner, self._lengths[references.text], group]),
             weight=weight[order],
             posting_bounds=ends[bounds],
             postings=postings,
@@ -170,27 +177,30 @@ def tokenize(text: str, tokens: str = "words") -> str:
 _INT, _INTS, _FLOAT, _OUT = "int64[::1]", "int64[:, ::1]", "float64[::1]", "float64[:, :, ::1]"
 
 
-@compiled(f"Tuple((float64, float64, int64))({_FLOAT}, {_INT}, int64)")
-def best_and_runner_up(values: Array, owners: Array, left_out: int) -> tuple[float, float, int]:
+@compiled(f"Tuple((float64, float64, int64))({_FLOAT}, {_INT}, {_INT}, int64)")
+def best_and_runner_up(
+    values: Array, owners: Array, groups: Array, left_out: int
+) -> tuple[float, float, int]:
     """The greatest of some values (n,), without those of the owner ``left_out``; the greatest that
-    is not of the same owner; and this owner. -inf and `NOBODY` where there is none."""
+    is not of the same group; and this group. -inf and `NOBODY` where there is none."""
     best = second = -np.inf
     winner = NOBODY
-    for value, owner in zip(values, owners):  # noqa: B905, numba has no strict one
-        if owner == left_out and owner != NOBODY:
+    for k in range(len(values)):
+        value, group = values[k], groups[k]
+        if owners[k] == left_out and left_out != NOBODY:
             continue
         if value > best:
-            if winner != owner or owner == NOBODY:
+            if winner != group or group == NOBODY:
                 second = best
-            best, winner = value, owner
-        elif value > second and (winner != owner or owner == NOBODY):
+            best, winner = value, group
+        elif value > second and (winner != group or group == NOBODY):
             second = value
     return best, second, winner
 
 
 @compiled(f"void({_FLOAT}, float64, float64, int64)")
 def _add_best(out: Array, best: float, second: float, winner: int) -> None:
-    """Add to ``out`` (1 + owners,) what is best if nobody is left out, or each owner is."""
+    """Add to ``out`` (1 + groups,) what is best if nothing is left out, or each group is."""
     for column in range(len(out)):
         value = second if column > 0 and winner == column - 1 else best
         if value > -np.inf:
@@ -215,28 +225,29 @@ def _add_matches(
     bounds: Array,
     out: Array,
 ) -> None:
-    """Write ``out`` (zeros), shape (orders + 2, hypotheses, 1 + owners), with columns as of
+    """Write ``out`` (zeros), shape (orders + 2, hypotheses, 1 + groups), with columns as of
     `IndexedTexts.statistics`: the sum over a hypothesis's n-grams g of each order of
 
         max over the references j that have g of  weight_j * min(count of g, count of g in j)
 
     then the greatest weight, and -1 - (distance * width + length) of the reference that is nearest
-    in length, the shorter of two as near. The best value and the best one of another owner are
-    kept, so leaving an owner out counts nothing again. ``references`` has owners and lengths.
+    in length, the shorter of two as near. The best value and the best one of another group are
+    kept, so leaving a group out counts nothing again. ``references`` has owners, lengths and
+    groups.
     """
     width, most = lengths.max() + 1, 0
     for number in reference_bounds[1:] - reference_bounds[:-1]:
         most = max(most, number)
-    values, owners = np.empty(most), np.empty(most, np.int64)
+    values, owners, groups = np.empty(most), np.empty(most, np.int64), np.empty(most, np.int64)
     for h in range(len(text)):
         low, high = reference_bounds[item[h]], reference_bounds[item[h] + 1]
-        weights, writers = weight[low:high], references[0, low:high]
-        best, second, winner = best_and_runner_up(weights, writers, owner[h])
+        weights, writers, part = weight[low:high], references[0, low:high], references[2, low:high]
+        best, second, winner = best_and_runner_up(weights, writers, part, owner[h])
         _add_best(out[-2, h], best, second, winner)
         for j in range(low, high):
             distance = abs(references[1, j] - lengths[text[h]])
             values[j - low] = -1.0 - (distance * width + references[1, j])
-        best, second, winner = best_and_runner_up(values[: high - low], writers, owner[h])
+        best, second, winner = best_and_runner_up(values[: high - low], writers, part, owner[h])
         _add_best(out[-1, h], best, second, winner)
         first, last = posting_bounds[item[h]], posting_bounds[item[h] + 1]
         for k in range(bounds[text[h]], bounds[text[h] + 1]):
@@ -247,8 +258,11 @@ def _add_matches(
                 j = postings[1, first + number]
                 values[number] = weight[j] * min(count, postings[2, first + number])
                 owners[number] = references[0, j]
+                groups[number] = references[2, j]
                 number += 1
-            best, second, winner = best_and_runner_up(values[:number], owners[:number], owner[h])
+            best, second, winner = best_and_runner_up(
+                values[:number], owners[:number], groups[:number], owner[h]
+            )
             _add_best(out[order - 1, h], best, second, winner)
 
 

@@ -53,9 +53,10 @@ def means_of_sums(sums: Array, counts: Array) -> Array:
 
 
 def apply_thresholds(
-    means: Array, counts: Array, training: int, min_neighbors: int, max_share: float
+    means: Array, counts: Array, training: int | Array, min_neighbors: int, max_share: float
 ) -> Array:
-    """The predictions: ``means`` where ``a <= |N| <= b |S|``, NaN elsewhere (equation 3).
+    """The predictions: ``means`` where ``a <= |N| <= b |S|``, NaN elsewhere (equation 3);
+    ``training``, |S|, is one number, or one for each row.
 
     >>> apply_thresholds(np.array([0.5, 0.5, 0.5]), np.array([4, 5, 70]), 100, 5, 0.66)
     array([nan, 0.5, nan])

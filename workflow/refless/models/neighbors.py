@@ -4,27 +4,33 @@ Stage: prediction. In: rated texts. Out: for each candidate a prediction, NaN wi
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from refless.data.text_ids import text_ids
+from refless.data.text_ids import label_ids, text_ids
 from refless.errors import SettingError
-from refless.kernels import entry, indexed, kernel, nearest, neighbor_sums
+from refless.kernels import entry, group_sums, indexed, nearest, neighbor_sums
 from refless.models.neighbor_means import apply_thresholds, means_of_sums
 
 Array = np.ndarray
 Progress = Callable[[int], None]
 
-AUTO_TAUS = 32
-"""Values of tau that ``auto`` chooses from."""
+AUTO = "auto"
+"""The tau of a model that chooses it in training."""
+TAUS = (
+    *(0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.22, 0.26, 0.3, 0.35),
+    *(0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98),
+)
+"""Values of tau that `AUTO` chooses from, ascending."""
 AUTO_CANDIDATES = 5000
-"""Training texts that it estimates to choose one, at most."""
-GRID_CANDIDATES, GRID_VALUES = 200, 4_000_000
-"""Training texts whose similarities to all others it chooses these values from, and similarities,
-at most."""
+"""Training texts that are estimated to choose tau, at most."""
+
+
+class TooFewNeighborsError(SettingError):
+    """No tau gives any training text enough neighbors."""
 
 
 class NeighborsRegressor(RegressorMixin, BaseEstimator):
@@ -80,10 +86,12 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         texts: Sequence[str],
         quality: Sequence[float] | Array,
         progress: Progress | None = None,
+        groups: Sequence[object] | Array | None = None,
     ) -> "NeighborsRegressor":
         """Index the training texts, and choose tau if it is to be chosen.
 
-        ``progress`` is called with the number of texts estimated, where tau is chosen.
+        ``progress`` is called with the number of texts estimated, where tau is chosen. Texts of one
+        of the ``groups`` do not estimate each other there (None: equal texts are a group).
 
         Raises
         ------
@@ -91,7 +99,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        auto, highest = self.tau == "auto", entry(self.kernel).highest
+        auto, highest = self.tau == AUTO, entry(self.kernel).highest
         if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= highest)):
             raise SettingError(
                 f"tau is {self.tau}; values of {self.kernel} go up to {highest:g}",
@@ -110,7 +118,8 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
                 remedy="give a list of texts, and one finite number for each",
             )
         self.index_ = indexed(self.kernel, self.texts_, **dict(self.options or {}))
-        self.tau_ = self._chosen_tau(progress) if auto else float(self.tau)
+        clusters = text_ids(self.texts_) if groups is None else label_ids(groups)
+        self.tau_ = self._chosen_tau(clusters, progress) if auto else float(self.tau)
         return self
 
     def predict(self, texts: Sequence[str], progress: Progress | None = None) -> Array:
@@ -193,55 +202,94 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         means = means_of_sums(sums, counts)
         return apply_thresholds(means, counts, training, self.min_neighbors, self.max_share), counts
 
-    def _chosen_tau(self, progress: Progress | None) -> float:
-        """The tau of the least squared error on the training texts, each left out in turn.
-
-        Where the evidence does not suffice the mean quality counts as the prediction, so that a
-        tau gains nothing by predicting little. Of more than `AUTO_CANDIDATES` texts, the error
-        is that of so many, evenly spaced, each estimated from all others.
-        """
-        distinct = self._with_distinct_texts()
-        texts, quality, n = distinct.texts_, distinct.quality_, len(distinct.texts_)
-        taus, rows = distinct._tau_grid(), _spaced(n, AUTO_CANDIDATES)
-        estimates, _ = distinct._estimates([texts[row] for row in rows], rows, taus, progress)
-        mean_of_others = (quality.sum() - quality[rows]) / max(n - 1, 1)
-        filled = np.where(np.isnan(estimates), mean_of_others[:, None], estimates)
-        errors = np.mean((filled - quality[rows, None]) ** 2, axis=0)
-        errors[np.isnan(estimates).all(axis=0)] = np.inf
-        if not np.isfinite(errors).any():
-            raise SettingError(
+    def _chosen_tau(self, clusters: Array, progress: Progress | None) -> float:
+        """The tau of `best_tau` for training texts in clusters, int64 (texts,)."""
+        n = len(self.texts_)
+        rows = spaced(n, AUTO_CANDIDATES)
+        [(counts, sums)] = group_sums(
+            self.kernel,
+            [self.texts_[row] for row in rows],
+            self.index_,
+            self.quality_,
+            TAUS,
+            groups=[np.zeros(n, np.int64)],
+            clusters=[(clusters[rows], clusters)],
+            threads=self.threads,
+            progress=progress,
+        )
+        tau = best_tau(
+            counts[:, 0],
+            sums[:, 0],
+            Others.of(clusters, self.quality_).take(rows),
+            self.min_neighbors,
+            self.max_share,
+        )
+        if tau is None:
+            raise TooFewNeighborsError(
                 f"no tau gives any of the {n} training texts {self.min_neighbors} neighbors, and at"
                 f" most {100 * self.max_share:g}% of the texts as neighbors",
                 remedy="rate more texts; or ask for fewer neighbors (--min-neighbors), and let more"
                 " of the texts be neighbors (--max-share)",
             )
-        return float(taus[np.argmin(errors)])
-
-    def _with_distinct_texts(self) -> "NeighborsRegressor":
-        """Each text once, with its mean quality: equal texts would be each other's neighbors."""
-        text_id = text_ids(self.texts_)
-        first = np.unique(text_id, return_index=True)[1]
-        if len(first) == len(self.texts_):
-            return self
-        distinct = clone(self)
-        distinct.texts_ = [self.texts_[row] for row in first]
-        distinct.quality_ = np.bincount(text_id, self.quality_) / np.bincount(text_id)
-        distinct.index_ = indexed(self.kernel, distinct.texts_, **dict(self.options or {}))
-        return distinct
-
-    def _tau_grid(self) -> Array:
-        """At most `AUTO_TAUS` values of the kernel, ascending: those that a share of the pairs of
-        training texts, of some with all, reaches, for shares in a geometric row from a / n to b."""
-        n = len(self.texts_)
-        rows = _spaced(n, max(1, min(GRID_CANDIDATES, GRID_VALUES // n)))
-        candidates = [self.texts_[row] for row in rows]
-        values = kernel(self.kernel, candidates, self.index_, threads=self.threads)
-        values[np.arange(len(rows)), rows] = 0  # itself
-        shares = np.geomspace(min(self.min_neighbors, n) / n, max(self.max_share, 1 / n), AUTO_TAUS)
-        taus = np.unique(np.quantile(values, np.clip(1 - shares, 0, 1), method="higher"))
-        return taus[taus > 0]
+        return tau
 
 
-def _spaced(n: int, most: int) -> Array:
+class Others(NamedTuple):
+    """Of each training text, what the training texts of other clusters come to."""
+
+    quality: Array  # of the text itself, float64 (n,)
+    number: Array  # of the others, int64 (n,)
+    mean: Array  # of their quality, float64 (n,); 0 where there are none
+
+    @classmethod
+    def of(cls, clusters: Array, quality: Array) -> "Others":
+        """From the clusters of the training texts, int64 (n,), such as the number of a text, which
+        equal texts share, and their quality, float64 (n,).
+
+        >>> Others.of(np.array([0, 0, 1]), np.array([1.0, 2.0, 5.0])).mean
+        array([5. , 5. , 1.5])
+        """
+        number = len(quality) - np.bincount(clusters)[clusters]
+        total = quality.sum() - np.bincount(clusters, quality)[clusters]
+        mean = total / np.maximum(number, 1)
+        return cls(quality, number, np.where(number > 0, mean, 0.0))
+
+    def take(self, rows: Array) -> "Others":
+        """Of some of the texts alone."""
+        return Others(*(values[rows] for values in self))
+
+
+def best_tau(
+    counts: Array, sums: Array, others: Others, min_neighbors: int, max_share: float
+) -> float | None:
+    """The tau of `TAUS` with the least squared error on training texts, each estimated from those
+    of other clusters; None if no tau gives any of them enough neighbors.
+
+    counts, sums : number and summed quality of each text's neighbors among these, (texts, taus)
+
+    Where the evidence does not suffice, the mean of the other texts counts as the estimate, so that
+    a tau gains nothing by estimating little. The first of equally good ones is taken.
+
+    Below a tau of 0.15 all texts are neighbors, from there on the one with the same rating:
+
+    >>> quality = np.array([1.0, 1.0, 5.0, 5.0])
+    >>> counts = np.tile(np.where(np.array(TAUS) < 0.15, 3, 1), (4, 1))
+    >>> sums = np.where(counts == 3, quality.sum() - quality[:, None], quality[:, None])
+    >>> best_tau(counts, sums, Others.of(np.arange(4), quality), min_neighbors=1, max_share=1.0)
+    0.15
+    """
+    means = means_of_sums(sums, counts)
+    estimates = apply_thresholds(means, counts, others.number[:, None], min_neighbors, max_share)
+    if np.isnan(estimates).all():
+        return None
+    filled = np.where(np.isnan(estimates), others.mean[:, None], estimates)
+    errors = np.mean((filled - others.quality[:, None]) ** 2, axis=0)
+    errors[np.isnan(estimates).all(axis=0)] = np.inf
+    # a difference that is rounding decides nothing, however little of the scale is used
+    unit = max(errors[np.isfinite(errors)].max(), np.finfo(float).tiny)
+    return TAUS[int(np.argmin(np.round(errors / unit, 9)))]
+
+
+def spaced(n: int, most: int) -> Array:
     """At most so many of 0 to n - 1, evenly spaced."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))

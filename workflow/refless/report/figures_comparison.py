@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from refless.evaluation.evaluate import criterion
-from refless.evaluation.predict import TRIVIAL
+from refless.methods import is_text_blind
 from refless.report.figures import FOREST, METHODS, empty_figure, forest_figure
 from refless.report.names import join_names, words
 
@@ -32,7 +32,7 @@ def correlations_of_methods(
     correlations = pd.concat(parts)[_COLUMNS].dropna(subset="pearson").reset_index(drop=True)
     if correlations.empty:
         return empty_figure("the table has the reason"), correlations
-    trivial = correlations["method"].isin(TRIVIAL)
+    trivial = correlations["method"].map(is_text_blind).astype(bool)
     rows = correlations.rename(columns={name: FOREST[name] for name in _COLUMNS[4:]}).assign(
         label=[
             join_names(words(), row, ("method", "kernel"))

@@ -33,20 +33,22 @@ def reference_regimes(
 
     units : the files of table 2
     published : columns metric, references, spearman_low and spearman_high: the paper's intervals,
-        of other data
+        of other data, where they are not empty
     datasets : their names
     """
     points = figure2(units)
     tasks = points["dataset"].unique()
     if not len(tasks):
         return empty_figure("table 2 of ΔBLEU has the reason"), points
+    intervals = published[["metric", "references", *ENDS]]
+    intervals = intervals[(intervals != "").all(axis=1)]
     figure, axes = panels(len(tasks), 3, 0.9 + 1.9 * len(tasks), sharey="row")
     for row, dataset in zip(axes, tasks, strict=True):
         rows = points[points["dataset"] == dataset]
         for ax, panel in zip(row, _PANELS, strict=True):
             _metric_lines(ax, panel, rows[rows["panel"] == panel])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        for metric, references, low, high in published.itertuples(index=False):
+        for metric, references, low, high in intervals.itertuples(index=False):
             x = _weight(LEAST_WEIGHT.get(references, references))
             colour = _METRICS[metric][1]
             row[0].plot([x] * 2, [float(low), float(high)], color=colour, lw=6, alpha=0.3)

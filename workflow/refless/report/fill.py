@@ -71,9 +71,10 @@ def read_numbers(path: str | Path) -> dict[str, dict[str, Any]]:
     return dict(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
 
 
-def section(page: str, heading: str) -> str:
-    """The text below a heading of the second level, up to the next one."""
-    return re.split(r"(?m)^## ", page.partition(f"## {heading}\n")[2])[0].strip()
+def section(page: str, heading: str, level: int = 2) -> str:
+    """The text below a heading of this level, up to the next one of it or above."""
+    _, _, below = f"\n{page}".partition(f"\n{'#' * level} {heading}\n")
+    return re.split(rf"(?m)^#{{1,{level}}} ", below)[0].strip()
 
 
 def as_html(text: str) -> Markup:

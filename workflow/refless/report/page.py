@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from refless import __version__
+import pandas as pd
+
+from refless.citation import made_by
 from refless.code_sums import PACKAGE, code_sum
 from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.machine import processor
@@ -22,6 +24,7 @@ from refless.report.catalogue import Entry
 from refless.report.fill import as_html
 from refless.report.render import MARKS, VERDICTS, Part, page, parts_of
 from refless.report.tables import read_table
+from refless.report.why import Cause, anchor, causes_of
 from refless.store.files import json_text, write_together
 from refless.store.sealed import read, read_record
 
@@ -42,6 +45,7 @@ class Item:
     parts: list[Part] = field(default_factory=list)
     picture: str = ""
     rows: str = ""
+    causes: list[Cause] = field(default_factory=list)
 
     @property
     def marks(self) -> dict[str, str]:
@@ -57,6 +61,7 @@ def make_report(
     texts: Iterable[str | Path],
     settings: Mapping[str, Any],
     findings: str,
+    why: Mapping[str, str],
 ) -> None:
     """Write the report of a folder of results, and what it says of the run for programs.
 
@@ -65,23 +70,27 @@ def make_report(
     texts : tables of texts, for the sums of the raw files
     settings : the whole configuration
     findings : what stands on its first screen, in Markdown; if empty, the table `claims` does
+    why : by paper, why its numbers and ours differ, in Markdown
     Raises FormatError, StaleError: as `refless.store.sealed.read`.
     Raises OutputError: a file cannot be written.
     """
     results, entries = Path(results), list(entries)
     tables = [entry.name for entry in entries if entry.tabulated_by]
     records = {name: read_record(results / f"tables/{name}.csv") for name in tables}
-    items = {item.id: item for entry in entries for item in _items(entry, results, records)}
+    cells = read_table(results / f"tables/{FRONT}.csv")
+    items = {item.id: item for entry in entries for item in _items(entry, results, records, cells)}
     front = items.pop(f"{FRONT}-drawn")
     papers: dict[str, list[Item]] = {}
     for item in items.values():
         papers.setdefault(item.entry.paper, []).append(item)
-    cells = read_table(results / f"tables/{FRONT}.csv")
     agreement = cells["agreement"][cells["measure"].map(kind_of_measure).isin(MEASURED)]
+    made = made_by()
     html = page(
         papers=papers,
         front=front,
         findings=as_html(findings),
+        why={paper: (anchor(paper), as_html(text)) for paper, text in why.items()},
+        made=made,
         claims=items[CLAIMS].parts if CLAIMS in items else [],
         counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
@@ -92,7 +101,7 @@ def make_report(
         },
     )
     provenance = {
-        **_provenance(),
+        **_provenance(made),
         "settings": dict(settings),
         "data": {Path(path).parent.name: read_record(path)["metadata"]["raw"] for path in texts},
         "tables": {
@@ -106,12 +115,17 @@ def make_report(
     write_together({page_path: html, record_path: json_text(provenance)})
 
 
-def _provenance() -> dict[str, Any]:
-    """What was run where: command, code, packages, machine."""
+def _provenance(made: Mapping[str, str]) -> dict[str, Any]:
+    """What was run where: command, code, packages, machine; ``made`` is `made_by`."""
     installed = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
     return {
-        "command": os.environ.get("REFLESS_COMMAND", ""),  # as it was typed
-        "code": {"refless": __version__, "sha256": code_sum(*sorted(PACKAGE.rglob("*.py")))},
+        "command": made["command"],
+        "date": made["date"],
+        "code": {
+            "refless": made["version"],
+            "commit": made["commit"],
+            "sha256": code_sum(*sorted(PACKAGE.rglob("*.py"))),
+        },
         "python": platform.python_version(),
         "packages": dict(sorted(installed.items())),
         "machine": {
@@ -122,8 +136,11 @@ def _provenance() -> dict[str, Any]:
     }
 
 
-def _items(entry: Entry, results: Path, records: Mapping[str, Any]) -> Iterator[Item]:
-    """The table and the figure of an entry, or the one that it is."""
+def _items(
+    entry: Entry, results: Path, records: Mapping[str, Any], cells: pd.DataFrame
+) -> Iterator[Item]:
+    """The table and the figure of an entry, or the one that it is; ``cells`` say why numbers of the
+    table differ."""
     label = f"{entry.item}: {entry.content}"
     caption = entry.caption
     if entry.tabulated_by:
@@ -131,7 +148,8 @@ def _items(entry: Entry, results: Path, records: Mapping[str, Any]) -> Iterator[
         metadata = records[entry.name]["metadata"]
         caption, parts = metadata["caption"], [*parts_of(entry, table, metadata["datasets"])]
         counts = (f"{n} {name}" for name, n in metadata["provenance_counts"].items())
-        yield Item(entry, entry.name, label, caption, parts, rows=", ".join(counts))
+        causes = causes_of(cells, entry.name)
+        yield Item(entry, entry.name, label, caption, parts, "", ", ".join(counts), causes)
     if entry.drawn_by:
         suffixes = ("-drawn", ", drawn") if entry.tabulated_by else ("", "")
         caption = entry.figure_caption or caption

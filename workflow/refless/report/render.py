@@ -28,6 +28,8 @@ VERDICTS = {
 }
 MARKS = {EQUAL: "=", OUTSIDE: "≠"}
 """Behind a value of ours in the report, for whoever does not see colours."""
+EXPLANATION = "explanation"
+"""The column of why a number is not the published one."""
 FEW = 4
 """Rows of one reason that are named, and not counted."""
 
@@ -191,16 +193,28 @@ def _notes(
         if column.star and "1" in stars:
             yield f"* {column.label or name}"
     reasons: dict[str, list[str]] = {}
-    for row in rows:
+    for row, label in zip(rows, _row_labels(rows, labels, names), strict=True):
         for word in plain(row.get("reason")).split():
-            texts = (_label(row, *label, names) for label in labels.items())
-            reasons.setdefault(word, []).append(", ".join(filter(None, texts)))
+            reasons.setdefault(word, []).append(label)
     for word, those in reasons.items():
         which = (
             f"{len(those)} values: " if len(those) > FEW else f"{'; '.join(dict.fromkeys(those))}: "
         )
         reason = names["reason"].get(word, word)
         yield f"– {which if len(those) < len(rows) else ''}{reason}"
+    if EXPLANATION in columns:
+        words_used = dict.fromkeys(plain(row.get(EXPLANATION)) for row in rows)
+        yield from (f"{word}: {names['why'][word]}" for word in words_used if word in names["why"])
+
+
+def _row_labels(rows: Sequence[TableRow], labels: Mapping[str, Column], names: Names) -> list[str]:
+    """What each row is called, by as few of the first columns of names as tell all rows apart."""
+    parts = [[_label(row, *label, names) for label in labels.items()] for row in rows]
+    for number in range(1, len(labels)):
+        short = [", ".join(filter(None, part[:number])) for part in parts]
+        if len(set(short)) == len(rows):
+            return short
+    return [", ".join(filter(None, part)) for part in parts]
 
 
 def markdown(part: Part) -> str:

@@ -12,6 +12,15 @@ PUBLISHED = "paper_"
 """What the name of a column of published values begins with."""
 
 
+def number(cell: Any) -> float:
+    """The number of a cell, NaN of one that is empty or not there.
+
+    >>> number("0.5"), number("")
+    (0.5, nan)
+    """
+    return float("nan") if cell in (None, "") else float(cell)
+
+
 class Measure:
     """A measure and the names of its columns.
 
@@ -20,6 +29,8 @@ class Measure:
     name, low, high : of the value, and of the ends of its interval
     interval : these three
     draws, published : of its bootstrap draws, and of what a paper prints
+    deals : of what random divisions into parts give: the median, and ends of 95% of them
+    over_seeds : of its standard deviation over seeds
     columns : those of ``interval``, and ``published``
 
     >>> Measure("mse").columns
@@ -30,6 +41,8 @@ class Measure:
         self.name, self.low, self.high = name, f"{name}_low", f"{name}_high"
         self.draws, self.published = f"{name}_draws", f"{PUBLISHED}{name}"
         self.interval = [self.name, self.low, self.high]
+        self.deals = [f"{name}_deals", f"{name}_deals_low", f"{name}_deals_high"]
+        self.over_seeds = f"{name}_sd"
         self.columns = [*self.interval, self.published]
 
     def cells(self, estimate: IntervalEstimate) -> dict[str, Any]:
@@ -39,8 +52,7 @@ class Measure:
 
     def estimate(self, row: Mapping[Any, Any]) -> IntervalEstimate:
         """The estimate of a row; NaN where a cell is empty or not there."""
-        cells = (row.get(column) for column in self.interval)
-        value, low, high = (float("nan") if cell in (None, "") else float(cell) for cell in cells)
+        value, low, high = (number(row.get(column)) for column in self.interval)
         draws = row.get(self.draws)
         return IntervalEstimate(value, low, high, unpacked(draws) if draws else None)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from refless.statistics.bootstrap import IntervalEstimate, draw_weights
+from refless.statistics.variance_components import one_way_analysis
 
 Array = np.ndarray
 
@@ -65,15 +66,39 @@ def _icc(value: Array, group: Array, weights: Array | None = None) -> Array:
     """The share of variance between groups of any size, of one-way analysis, (draws,), under
     ``weights`` of the groups (draws, groups), by default once; NaN with one group, or one value in
     each."""
-    size = np.bincount(group).astype(np.float64)
-    mean = np.bincount(group, value) / size
-    squares = np.bincount(group, (value - mean[group]) ** 2)
-    weights = np.ones((1, len(size))) if weights is None else weights
-    groups, n = weights.sum(axis=1), weights @ size
+    above, inside, usual_size = one_way_analysis(value, group, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
-        overall = weights @ (size * mean) / n
-        above = weights @ (size * mean**2) - n * overall**2
-        inside = weights @ squares / (n - groups)
-        usual_size = (n - weights @ size**2 / n) / (groups - 1)
-        between = (above / (groups - 1) - inside) / usual_size
-        return between / (between + inside)
+        between = (above - inside) / usual_size
+        return np.asarray(between / (between + inside))
+
+
+def krippendorff_alpha(ratings: Array, nominal: bool = False) -> float:
+    """Krippendorff's alpha of ratings (raters, units), NaN where a rater has none: 1 less observed
+    over expected disagreement; 1 where all agree, near 0 where agreement is chance. NaN where all
+    ratings are the same number, or no unit has two.
+
+    nominal : two ratings disagree or not; else by the square of their difference (interval data)
+
+    Two raters of three units give 1, 2, 3 and 1, 2, 4. Within units, only the third disagrees: the
+    mean square over units is 1/3. The 30 pairs of the six ratings have a mean square of 41/15. So
+    alpha is 1 - (1/3) / (41/15) = 36/41.
+
+    Source: Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability".
+
+    >>> round(krippendorff_alpha(np.array([[1, 2, 3], [1, 2, 4]])), 4)
+    0.878
+    """
+    pairable = (~np.isnan(ratings)).sum(axis=0) > 1
+    units = [unit[~np.isnan(unit)] for unit in np.asarray(ratings, np.float64).T[pairable]]
+    if not units:
+        return float("nan")
+    every = np.concatenate(units)
+    observed = sum(_disagreement(unit, nominal) / (len(unit) - 1) for unit in units) / len(every)
+    expected = _disagreement(every, nominal) / (len(every) * (len(every) - 1))
+    return float(1 - observed / expected) if expected > 0 else float("nan")
+
+
+def _disagreement(values: Array, nominal: bool) -> float:
+    """Summed over all ordered pairs of values."""
+    gaps = values[:, None] - values[None]
+    return float((gaps != 0).sum() if nominal else (gaps**2).sum())

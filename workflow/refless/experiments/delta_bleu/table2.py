@@ -1,24 +1,35 @@
 """Table 2 and figure 2 of the ΔBLEU paper.
 
 Stage: cell -> table. In: the files by `refless.experiments.delta_bleu.units`, and what the paper
-reports. Out: a row for each metric and set of references on each data set; points of the figure.
+prints. Out: a row for each metric and set of references on each data set; points of the figure.
+
+The copy of the paper at hand has lost the numbers of its table 2, and keeps two intervals in its
+text. ``resources/published/delta_bleu_table2.csv`` has a cell for each: what is filled in there
+stands beside our numbers, as the paper's data are others, without a verdict.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from refless.experiments.published import read_rows, with_types
 from refless.statistics.measure import Measure
 
 KEYS = ["dataset", "metric", "references", "contexts", "tokens", "rule"]
-SPEARMAN = Measure("spearman")
+SPEARMAN, KENDALL = Measure("spearman"), Measure("kendall")
 ENDS = [SPEARMAN.low, SPEARMAN.high]
+ON_TWEETS = {"spearman": "tweets_spearman", "kendall": "tweets_kendall"}
+"""Of each measure, the column of what the paper prints of a row's metric and references."""
+_PRINTED = [*SPEARMAN.interval, *KENDALL.interval]
+_PLAIN = {"contexts": "all", "tokens": "words", "rule": "smooth"}
+"""Rows as the paper's."""
 SHOWN = [
     *KEYS,
-    *(*SPEARMAN.interval, *(Measure(end).published for end in ENDS)),
-    *Measure("kendall").interval,
+    *(*SPEARMAN.interval, *(Measure(name).published for name in SPEARMAN.interval)),
+    *(*KENDALL.interval, *(Measure(name).published for name in KENDALL.interval)),
+    *ON_TWEETS.values(),
     *("references_per_context", "without_good_reference", "n", "provenance", "reason"),
     SPEARMAN.draws,
 ]
@@ -31,17 +42,26 @@ LEAST_WEIGHT = {"all": "w>=-1"}
 def delta_bleu_table2(
     units: Iterable[str | Path], published: pd.DataFrame, tasks: Iterable[str]
 ) -> pd.DataFrame:
-    """The paper's cells, then every row of each data set of ``tasks``, one row for each without
+    """The paper's rows, then every row of each data set of ``tasks``, one row for each without
     numbers; ``units`` are the files by `refless.experiments.delta_bleu.units.write_units`."""
-    paper = published.rename(columns={end: Measure(end).published for end in ENDS})
+    paper = published.rename(columns={name: Measure(name).published for name in _PRINTED})
+    lost = (published[list(ON_TWEETS)] == "").all(axis=1)
     # its tweets are known by identifiers alone
-    parts = [paper.assign(dataset="twitter", reason="not_public")]
+    reasons = np.where(lost, "not_public number_lost", "not_public")
+    parts = [paper.assign(dataset="twitter", reason=reasons)]
     numbers = read_rows(units, _COLUMNS)
     rows = numbers[numbers["panel"] == "table"]
+    rows = rows.merge(_on_tweets(published), "left", ["metric", "references", *_PLAIN])
     for dataset in tasks:
         part = rows[rows["dataset"] == dataset]
         parts.append(part if len(part) else pd.DataFrame([{"dataset": dataset}]))
     return with_types(pd.concat(parts), SHOWN)
+
+
+def _on_tweets(published: pd.DataFrame) -> pd.DataFrame:
+    """What the paper prints, as numbers, by the rows of ours that it belongs to."""
+    numbers = published[list(ON_TWEETS)].apply(pd.to_numeric).rename(columns=ON_TWEETS)
+    return published[["metric", "references"]].assign(**_PLAIN).join(numbers)
 
 
 def figure2(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -49,9 +69,7 @@ def figure2(paths: Iterable[str | Path]) -> pd.DataFrame:
     intervals (`ENDS`) of those that table 2 has as well."""
     units = read_rows(paths, _COLUMNS)
     keys = ["dataset", "metric", "references", "unit", "order"]
-    plain = (
-        (units["contexts"] == "all") & (units["tokens"] == "words") & (units["rule"] == "smooth")
-    )
+    plain = (units[list(_PLAIN)] == pd.Series(_PLAIN)).all(axis=1)
     cells = units.loc[(units["panel"] == "table") & plain, [*keys, *ENDS]]
     cells = pd.concat([cells, cells[cells["references"] == "all"].replace(LEAST_WEIGHT)])
     points = units.loc[units["panel"] != "table", POINTS]

@@ -2,7 +2,8 @@
 
 Stage: table. In: the finished tables. Out: a row a published cell; counts, distances and
 coefficients by table and measure. A cell is a published value in a row of its table; what a paper
-quotes from others, or prints in two tables, is none of the second.
+quotes from others, or prints in two tables, is none of the second. The ends of a paper's intervals
+are none either: they say how sure a value is.
 
 Source: Belz (2025), "QRA++: Quantified Reproducibility Assessment for Common Types of Results in
 Natural Language Processing".
@@ -14,14 +15,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE, agreement_with_paper
-from refless.models.rnn_qe.names import SCHEDULES
-from refless.statistics.measure import Measure, published_measures
+from refless.experiments.reproducibility.explanations import explanation
+from refless.experiments.reproducibility.order import PAIR_COUNTS, pairs_in_order
+from refless.models.rnn_qe.names import PAPER, SCHEDULES, SHORT
+from refless.statistics.measure import Measure, number, published_measures
+from refless.statistics.reliability import krippendorff_alpha
+from refless.statistics.variation import variation, variation_of
 
-_CORRELATIONS = ("spearman", "pearson", "kendall", "spearman_low", "spearman_high")
+_CORRELATIONS = ("spearman", "pearson", "kendall")
 """From -1 on: one is added for CV*, so that their scale starts at 0."""
 _ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
+Array = np.ndarray
+
+_ENDS = ("_low", "_high")
 _KIND_OF = {"coverage": "coverages", **dict.fromkeys(_CORRELATIONS, "correlations")}
 _KIND_OF |= dict.fromkeys(_ERRORS, "errors")
 MEASURED = ("correlations", "errors")
@@ -29,66 +38,95 @@ _KINDS = (*MEASURED, "coverages", "counts", "stars")
 AGREEMENTS = [EQUAL, INSIDE, OUTSIDE, ABSENT]
 CELLS = [
     *("paper", "table", "item", "measure", "published", *Measure("ours").interval),
-    *("agreement", "cv", "provenance", "reason"),
+    *("agreement", "explanation", "within_deals", *Measure("deals").interval),
+    *("cv", *Measure("cv_seeds").interval, "schedule", "provenance", "reason"),
 ]
+COEFFICIENTS = ("pearson", "spearman", "kendall", "rmse", "alpha")
+"""Of published numbers and ours, in `by_measure`."""
 _NEAR = (0.01, 0.05)
 """Differences of correlations, below which cells are counted."""
 _COLUMNS = [
     *("paper", "table", "measure", "cells", *AGREEMENTS, "compared", "median_difference"),
-    *(*(f"below_{bound}" for bound in _NEAR), "mean_cv", "pearson", "provenance", "reason"),
+    *(*(f"below_{bound}" for bound in _NEAR), "with_deals", "within_deals", "mean_cv", "cv_seeds"),
+    *(*COEFFICIENTS, *PAIR_COUNTS, "provenance", "reason"),
 ]
-_C4 = np.sqrt(2 / np.pi)
-"""Expected standard deviation of two normal numbers, by the n - 1 formula, beside the true one."""
+
+
+_Row = Mapping[Any, Any]
 
 
 def published_cells(
     table: pd.DataFrame, key: Sequence[str], repeats: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """A row a published cell of a finished table: `CELLS` from ``item`` on, and the ``schedule`` of
+    """A row a published cell of a finished table: `CELLS` from ``item`` on; ``schedule`` is that of
     a network's training.
 
     key : columns that name a row of the paper; by default the first
     repeats : published columns that are another table's
     """
-    measures = published_measures(map(str, table))
+    measures = [m for m in published_measures(map(str, table)) if not m.name.endswith(_ENDS)]
     key = key or list(table.columns[:1])
     cells = []
+    unscheduled = [name for name in key if name != "schedule"]
     rows = [row for row in table.to_dict("records") if row.get("reason") != "quoted"]
     if "source_dataset" in table:  # a data set that is estimated from itself is table 1's
         rows = [row for row in rows if row["source_dataset"] != row["target_dataset"]]
+    short = {
+        tuple(row[name] for name in unscheduled): row
+        for row in rows
+        if row.get("schedule") == SHORT
+    }
     for measure, row in product(measures, rows):
         if measure.name not in repeats and row[measure.published] != "":
             names = (str(row[name]) for name in key if not pd.isna(row[name]))
             item = ", ".join(filter(None, names))
-            schedule = {"schedule": row.get("schedule", "")}
-            cells.append({"item": item, **_cell(row, measure), **schedule})
-    return pd.DataFrame(cells, columns=[*CELLS[2:], "schedule"])
+            schedule = row.get("schedule", "")
+            rival = short.get(tuple(row[name] for name in unscheduled), {})
+            cell = _cell(row, measure, rival if schedule == PAPER else {})
+            cells.append({"item": item, **cell, "schedule": schedule})
+    return pd.DataFrame(cells, columns=CELLS[2:])
 
 
-def _cell(row: Mapping[Any, Any], measure: Measure) -> dict[str, Any]:
-    """A published value, ours, and how they agree."""
+def _cell(row: _Row, measure: Measure, short: _Row) -> dict[str, Any]:
+    """A published value, ours, how they agree, and why they do not; ``short`` is the row by the
+    short schedule of one by the paper's."""
     ours, printed = measure.estimate(row), row[measure.published]
-    agreement = agreement_with_paper(ours.value, printed, ours.low, ours.high)
-    cell = {"measure": measure.name, "published": printed, "agreement": agreement, "cv": np.nan}
+    agreement, by_short = (
+        agreement_with_paper(of.value, printed, of.low, of.high)
+        for of in (ours, measure.estimate(short))
+    )
+    cell = {"measure": measure.name, "published": printed, "agreement": agreement}
     cell |= dict(zip(Measure("ours").interval, (ours.value, ours.low, ours.high), strict=True))
-    if kind_of_measure(measure.name) != "stars":  # a star is a label: it has no scale
-        cell["cv"] = variation(ours.value, float(printed), int(measure.name in _CORRELATIONS))
+    cell |= _band(row, measure) | _variations(row, measure)
+    cell["explanation"] = explanation(row, agreement, by_short, cell["within_deals"])
     explained_by = "reason" if agreement == ABSENT else "provenance"
     return {**cell, "provenance": "", "reason": "", explained_by: row.get(explained_by, "")}
 
 
-def variation(ours: float, published: float, shift: float = 0) -> float:
-    """CV* of two numbers in percent: (1 + 1 / 4n) 100 s* / |mean|, n = 2; NaN without ours.
+def _band(row: _Row, measure: Measure) -> dict[str, Any]:
+    """What random divisions into parts give, and whether the published value lies in their band:
+    ``yes``, ``no``, or empty where there is none."""
+    middle, low, high = (number(row.get(name)) for name in measure.deals)
+    within = ""
+    if not np.isnan(low):
+        within = "yes" if low <= float(row[measure.published]) <= high else "no"
+    band = dict(zip(Measure("deals").interval, (middle, low, high), strict=True))
+    return {"within_deals": within, **band}
 
-    s* is their standard deviation over c4, which makes it unbiased. ``shift`` is added to both.
 
-    Source: Belz et al. (2022), "Quantified Reproducibility Assessment of NLP Results", section 3.
-    """
-    pair = np.array([ours, published]) + shift
-    mean = abs(pair.mean())
-    if np.isnan(ours) or mean == 0:
-        return float("nan")
-    return float((1 + 1 / 8) * 100 * pair.std(ddof=1) / _C4 / mean)
+def _variations(row: _Row, measure: Measure) -> dict[str, Any]:
+    """CV* of the published value and ours, and of our seeds where there are three, in percent;
+    none of stars, which are labels and have no scale."""
+    if kind_of_measure(measure.name) == "stars":
+        return {"cv": np.nan}
+    shift = int(measure.name in _CORRELATIONS)
+    ours = measure.estimate(row).value
+    cells: dict[str, Any] = {"cv": variation([ours, float(row[measure.published])], shift).value}
+    seeds, deviation = row.get("seeds"), number(row.get(measure.over_seeds))
+    if seeds is not None and not pd.isna(seeds) and seeds > 2:
+        of_seeds = variation_of(ours + shift, deviation, int(seeds))
+        cells |= Measure("cv_seeds").cells(of_seeds)
+    return cells
 
 
 def kind_of_measure(measure: str) -> str:
@@ -100,8 +138,8 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
     """A row a table and measure, and of all tables one for each of `_KINDS` and one for what is
     `MEASURED`, also for networks and all others apart, as `_COLUMNS`: the number of cells by
     agreement; how many have a number of ours; of these, the median absolute difference, the mean
-    CV*, and Pearson's r of the published and our values (NaN for fewer than three). What has a unit
-    is not taken over several measures.
+    CV*, and `coefficients`; how many have a band of random divisions, and lie within it. What has a
+    unit is not taken over several measures. `PAIR_COUNTS` are left empty.
     """
     cells = cells.assign(kind=cells["measure"].map(kind_of_measure))
     whole = cells.assign(paper="all", table="all", measure=cells["kind"])
@@ -114,25 +152,52 @@ def by_measure(cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     keys = ["paper", "table", "measure"]
     for key, group in pd.concat([cells, *parts]).groupby(keys, sort=False):
-        row: dict[str, Any] = dict(zip(keys, key, strict=True))
-        row |= {word: int((group["agreement"] == word).sum()) for word in AGREEMENTS}
-        row["provenance"] = "shipped" if (group["provenance"] == "shipped").any() else "computed"
-        row["reason"] = ""
-        if group["ours"].isna().all():
-            row |= {"provenance": "", "reason": " ".join(dict.fromkeys(group["reason"]))}
-        pair = group[["ours", "published"]].to_numpy(float)
-        pair = pair[np.isfinite(pair).all(axis=1)]
-        row |= {"cells": len(group), "compared": len(pair), "mean_cv": group["cv"].mean()}
-        correlation = (group["kind"] == "correlations").all()
-        gaps = np.abs(pair[:, 0] - pair[:, 1])
-        if len(pair) and (correlation or row["table"] != "all"):
-            row["median_difference"] = np.median(gaps)
-        if correlation:
-            row |= {f"below_{bound}": int((gaps < bound).sum()) for bound in _NEAR}
-        if len(pair) >= 3 and np.ptp(pair, axis=0).min() > 0 and row["table"] != "all":
-            row["pearson"] = np.corrcoef(pair.T)[0, 1]
-        rows.append(row)
+        rows.append(dict(zip(keys, key, strict=True)) | _summary(group))
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _summary(group: pd.DataFrame) -> dict[str, Any]:
+    """A row of `by_measure`, but for its keys and pairs."""
+    row: dict[str, Any] = {word: int((group["agreement"] == word).sum()) for word in AGREEMENTS}
+    row["provenance"] = "shipped" if (group["provenance"] == "shipped").any() else "computed"
+    row["reason"] = ""
+    if group["ours"].isna().all():
+        row |= {"provenance": "", "reason": " ".join(dict.fromkeys(group["reason"]))}
+    pair = group[["ours", "published"]].to_numpy(float)
+    pair = pair[np.isfinite(pair).all(axis=1)]
+    row |= {"cells": len(group), "compared": len(pair), "mean_cv": group["cv"].mean()}
+    row |= {"with_deals": int((group["within_deals"] != "").sum())}
+    row |= {"within_deals": int((group["within_deals"] == "yes").sum())}
+    row["cv_seeds"] = group["cv_seeds"].mean()
+    kinds, one_table = set(group["kind"]), group["table"].iloc[0] != "all"
+    gaps = np.abs(pair[:, 0] - pair[:, 1])
+    if len(pair) and (kinds == {"correlations"} or one_table):
+        row["median_difference"] = np.median(gaps)
+    if kinds == {"correlations"}:
+        row |= {f"below_{bound}": int((gaps < bound).sum()) for bound in _NEAR}
+    if one_table:
+        row |= coefficients(pair[:, 0], pair[:, 1], kinds == {"stars"})
+    return row
+
+
+def coefficients(ours: Array, published: Array, labels: bool = False) -> dict[str, float]:
+    """`COEFFICIENTS` of numbers and of those published, (cells,) each, of at least three: Pearson,
+    Spearman, Kendall (tau-b), root mean squared difference, Krippendorff's alpha. A coefficient is
+    left out where it is not defined; of ``labels``, there is alpha alone.
+
+    >>> coefficients(np.array([0.1, 0.2, 0.4]), np.array([0.1, 0.3, 0.4]))["kendall"]
+    1.0
+    """
+    if len(ours) < 3:
+        return {}
+    by_name = {"alpha": krippendorff_alpha(np.array([ours, published]), nominal=labels)}
+    if not labels:
+        by_name["rmse"] = float(np.sqrt(np.mean((ours - published) ** 2)))
+        if min(np.ptp(ours), np.ptp(published)) > 0:
+            by_name["pearson"] = float(pearsonr(ours, published).statistic)
+            by_name["spearman"] = float(spearmanr(ours, published).statistic)
+            by_name["kendall"] = float(kendalltau(ours, published).statistic)
+    return by_name
 
 
 Papers = Mapping[str, tuple[str, Sequence[str], Sequence[str]]]
@@ -141,17 +206,18 @@ Papers = Mapping[str, tuple[str, Sequence[str], Sequence[str]]]
 
 def all_cells(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
     """`CELLS` of finished tables by name."""
-    return _cells_of(tables, papers)[CELLS]
-
-
-def all_measures(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
-    """`by_measure` of finished tables by name."""
-    return by_measure(_cells_of(tables, papers))
-
-
-def _cells_of(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
     parts = []
     for name, table in tables.items():
         paper, key, repeats = papers[name]
         parts.append(published_cells(table, key, repeats).assign(paper=paper, table=name))
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True)[CELLS]
+
+
+def all_measures(tables: Mapping[str, pd.DataFrame], papers: Papers) -> pd.DataFrame:
+    """`by_measure` of finished tables by name, with `pairs_in_order` of each."""
+    rows = by_measure(all_cells(tables, papers)).drop(columns=PAIR_COUNTS)
+    every = [pairs_in_order(table).assign(table=name) for name, table in tables.items()]
+    pairs = pd.concat(every, ignore_index=True)
+    pairs = pairs[pairs["measure"].map(kind_of_measure).isin(MEASURED)]
+    table = rows.merge(pairs, "left", ["table", "measure"])[_COLUMNS]
+    return table.astype(dict.fromkeys(PAIR_COUNTS, "Int64"))

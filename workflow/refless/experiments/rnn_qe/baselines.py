@@ -19,7 +19,7 @@ from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.models.rnn_qe import data
 from refless.models.rnn_qe.meaning import unordered
 from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, EVALUATIONS, SETUPS
-from refless.models.rnn_qe.scale import half_points
+from refless.models.rnn_qe.scale import LOWEST, half_points
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.store import sealed
 
@@ -42,6 +42,18 @@ _MIN_NEIGHBORS = 5
 def to_scale(prediction: Array) -> Array:
     """Predictions rounded to half points of 1..6; `CONSTANT` where there is none."""
     return np.where(np.isnan(prediction), CONSTANT, half_points(prediction))
+
+
+def untrained_rows(outputs: pd.DataFrame) -> dict[str, Array]:
+    """Half points of ``outputs``, (n,), by each of the paper's rows that need no training: the
+    constant, and `PAPER_METRICS`, whose columns have values from 0 to 1, CIDEr's to 10."""
+    rows = {"constant": np.full(len(outputs), CONSTANT)}
+    for metric, column in PAPER_METRICS.items():
+        values = outputs[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
+        # half points, cut to the one below; values on the border of two halves fall as
+        # floating-point division by 0.1 has them, as in the authors' code
+        rows[metric] = LOWEST + 0.5 * np.floor(values / 0.1)
+    return rows
 
 
 def correlations(prediction: Array, truth: Array) -> tuple[float, float]:

@@ -15,17 +15,18 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.published import beside_published, read_rows, with_types
+from refless.experiments.reproducibility.explanations import OTHER_DATA, OTHER_FOLDS
 from refless.experiments.rnn_qe.baselines import (
     ADDED_MODELS,
-    CONSTANT,
     CURVE_COLUMNS,
     PAPER_METRICS,
     correlations,
     to_scale,
+    untrained_rows,
 )
+from refless.experiments.rnn_qe.random_parts import bands_of_table
 from refless.models.rnn_qe.data import PARTS
-from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, RUNS, SETUPS, SHORT
-from refless.models.rnn_qe.scale import LOWEST
+from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, PAPER, RUNS, SETUPS, SHORT
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import IntervalEstimate, draw_weights, williams
 from refless.statistics.bootstrap import spread_scale
@@ -39,20 +40,24 @@ _ERRORS = ("mae", "rmse")
 _MEASURES = (*_CORRELATIONS, *_ERRORS)
 _RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
 ASIDE = [end for name in _ERRORS for end in (Measure(name).low, Measure(name).high)]
+ASIDE += [Measure(name).over_seeds for name in _MEASURES if name != "pearson"]
+ASIDE += [end for name in _MEASURES for end in Measure(name).deals]
 """Columns that stand in the tables' records (`aside` in the catalogue)."""
 WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
 WITH_REFERENCES = {*PAPER_METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
+_UNEVEN = "folds of the paper are a row uneven"
 _TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in training"
+_FEWER = "fewer human references could be joined by MR: the paper's own file was not to be had"
 DIFFERENT_SIZES = {
-    "2": "folds of the paper are a row uneven",
-    "3": "fewer human references could be joined by MR: the paper's own file was not to be had",
-    "4": _TWO_MORE,
-    "5": _TWO_MORE,
-    "6": "as in set-up 3",
+    "2": (OTHER_FOLDS, _UNEVEN),
+    "3": (OTHER_DATA, _FEWER),
+    "4": (OTHER_DATA, _TWO_MORE),
+    "5": (OTHER_DATA, _TWO_MORE),
+    "6": (OTHER_DATA, "as in set-up 3"),
 }
-"""Why there are not as many training instances as the paper prints."""
+"""Why there are not as many training instances as the paper prints: a word, a sentence."""
 
 Predictions = dict[str, pd.DataFrame]
 """Name of a run -> its rows, with ``provenance``."""
@@ -93,8 +98,12 @@ def training_instances(outputs: Iterable[str | Path], published: pd.DataFrame) -
     table = beside_published(ours, published, ["setup"], [name])
     printed = pd.to_numeric(table[Measure(name).published])
     different = table[name].notna() & (table[name].round() != printed)
-    notes = table["setup"].map(DIFFERENT_SIZES).fillna("")
-    return table.assign(provenance=metadata["provenance"], note=notes.where(different, ""))
+    why = table["setup"].map(lambda setup: DIFFERENT_SIZES.get(setup, ("", "")))
+    return table.assign(
+        provenance=metadata["provenance"],
+        explanation=why.str[0].where(different, ""),
+        note=why.str[1].where(different, ""),
+    )
 
 
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
@@ -122,22 +131,22 @@ def rows_of(
     """The rows of one of `EVALUATIONS`, in the table's order; ``tested`` are the outputs of its
     test part. By name, ``trained`` has predictions, and ``untrained`` the word for why there are
     none."""
-    flat = np.full((1, len(tested)), CONSTANT)
-    rows: TablePredictions = {("constant", ""): RowPredictions(flat, provenance)}
-    for metric, column in PAPER_METRICS.items():
-        values = tested[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
-        # half points, cut to the one below; values on the border of two halves fall as
-        # floating-point division by 0.1 has them, as in the authors' code
-        rows[metric, ""] = RowPredictions(LOWEST + 0.5 * np.floor(values[None] / 0.1), provenance)
+    rows: TablePredictions = {
+        (name, ""): RowPredictions(half_points[None], provenance)
+        for name, half_points in untrained_rows(tested).items()
+    }
+    nothing = np.empty((0, len(tested)))
     runs = {name: run for name, run in RUNS.items() if run.evaluation == evaluation}
     for name, run in sorted(runs.items(), key=lambda item: (item[1].setup, item[1].schedule)):
         if name in trained:
             seeds = _by_seed(trained[name], tested["id"])
+            if run.schedule == PAPER and not len(seeds):
+                continue  # the paper's numbers stand beside the short schedule then
             origin = trained[name]["provenance"].iloc[0] if len(seeds) else ""
             rows[str(run.setup), run.schedule] = RowPredictions(seeds, origin)
         elif run.schedule == SHORT:
             reason = untrained.get(name, "")
-            rows[str(run.setup), run.schedule] = RowPredictions(flat[:0], "", reason)
+            rows[str(run.setup), run.schedule] = RowPredictions(nothing, "", reason)
     for model in ADDED_MODELS:
         values = to_scale(tested[f"{evaluation}:{model}"].to_numpy(np.float64))
         rows[model, ""] = RowPredictions(values[None], provenance)
@@ -154,9 +163,9 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
 def seed_averages(
     seeds: Array, truth: Array, weights: Array, scale: float | Array = 1
 ) -> dict[str, Any]:
-    """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
-    deviation of Pearson's r. The first row of ``weights`` has each output once; draws spread
-    ``scale`` times as far as those of fixed predictions."""
+    """Statistics of predictions (seeds, n): means over the seeds, with intervals, and standard
+    deviations over the seeds, NaN of one. The first row of ``weights`` has each output once; draws
+    spread ``scale`` times as far as those of fixed predictions."""
     by_seed = [scale_statistics(values, truth, weights) for values in seeds]
     cells: dict[str, Any] = {}
     for name in _MEASURES:
@@ -164,8 +173,8 @@ def seed_averages(
         mean = values.mean(axis=0)
         estimate = IntervalEstimate.of(mean[0], mean[1:]).with_spread(scale, *_RANGES[name])
         cells |= Measure(name).cells(estimate)
-        if name == "pearson":
-            cells["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(seeds) > 1 else math.nan
+        deviation = float(values[:, 0].std(ddof=1)) if len(seeds) > 1 else math.nan
+        cells[Measure(name).over_seeds] = deviation
     return cells
 
 
@@ -290,6 +299,9 @@ def results(
         reasons = {reason["of"]["name"]: reason["code"] for reason in untrained}
         trained = read_predictions(predictions)
         cells = pd.DataFrame(_cells(experiment, file, trained, reasons, bootstrap))
+        if crossed:
+            deals = bands_of_table(file.content, experiment, bootstrap["seed"])
+            cells = cells.merge(deals, "left", "setup")
     table = beside_published(cells, published, keys, _MEASURES)
     # what is trained by the paper's own schedule comes first, and stands for the paper's row
     published_columns = [Measure(name).published for name in _MEASURES]
@@ -300,7 +312,7 @@ def results(
     columns += ["uses_references", "p_setup1", "p_metrics"]
     columns += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
     columns += ["interval_for", "provenance", "reason"]
-    draws = [] if crossed else [Measure(name).draws for name in _MEASURES]
+    draws = [Measure(name).draws for name in _MEASURES]
     return with_types(table, [*columns, *draws, *ASIDE])
 
 

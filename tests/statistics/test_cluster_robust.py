@@ -1,0 +1,152 @@
+"""CR2 and Bell and McCaffrey's degrees of freedom, against their matrices written out."""
+
+import numpy as np
+import pytest
+from statsmodels.regression.linear_model import OLS
+
+from refless.statistics.cluster_robust import (
+    FEWEST_EFFECTIVE,
+    ClusteredEstimate,
+    clustered_mean,
+    jackknifed,
+    pearson_influence,
+    pearson_spread,
+)
+
+CLUSTER = np.array([0] * 9 + [1] * 3 + [2] * 2 + [3] + [4] * 4)
+
+
+def by_matrices(
+    design: np.ndarray, values: np.ndarray, cluster: np.ndarray, contrast: np.ndarray
+) -> tuple[float, float]:
+    """The CR2 standard error of a contrast of coefficients, and its degrees of freedom."""
+    n = len(values)
+    bread = np.linalg.inv(design.T @ design)
+    residual_maker = np.eye(n) - design @ bread @ design.T
+    residuals = residual_maker @ values
+    terms, columns = [], []
+    for g in np.unique(cluster):
+        rows = np.flatnonzero(cluster == g)
+        level, vectors = np.linalg.eigh(residual_maker[np.ix_(rows, rows)])
+        root = np.where(level > 1e-9, level, np.inf) ** -0.5
+        adjust = (vectors * root) @ vectors.T
+        weights = adjust @ design[rows] @ bread @ contrast
+        terms.append(weights @ residuals[rows])
+        columns.append(residual_maker[:, rows] @ weights)
+    covariance = np.array(columns) @ np.array(columns).T
+    freedom = np.trace(covariance) ** 2 / (covariance**2).sum()
+    return float(np.linalg.norm(terms)), float(freedom)
+
+
+@pytest.mark.parametrize("sizes", [CLUSTER, np.arange(6), np.repeat(np.arange(5), 4)])
+def test_a_mean_is_cr2_of_an_intercept(sizes):
+    values = np.random.default_rng(0).normal(size=len(sizes))
+    mean = clustered_mean(values, sizes, int(sizes.max()) + 1)
+    error, freedom = by_matrices(np.ones((len(sizes), 1)), values, sizes, np.ones(1))
+    assert mean.error == pytest.approx(error)
+    assert mean.freedom == pytest.approx(freedom)
+    assert mean.value == pytest.approx(values.mean())
+
+
+def test_a_weighted_sum_of_means_is_cr2_of_a_contrast():
+    """Of three systems whose texts share contexts."""
+    generator = np.random.default_rng(1)
+    system = generator.permutation(np.arange(len(CLUSTER)) % 3)
+    values = generator.normal(size=len(CLUSTER))
+    design = np.eye(3)[system]
+    means = [clustered_mean(values[system == k], CLUSTER[system == k], 5) for k in range(3)]
+    for total, contrast in (
+        (means[0] - means[1], [1, -1, 0]),
+        (0.2 * means[0] + 0.5 * means[1] + means[2] * 0.3, [0.2, 0.5, 0.3]),
+    ):
+        error, freedom = by_matrices(design, values, CLUSTER, np.array(contrast, float))
+        assert total.error == pytest.approx(error)
+        assert total.freedom == pytest.approx(freedom)
+        wanted = OLS(values, design).fit().params @ contrast
+        assert total.value == pytest.approx(wanted)
+
+
+def test_equal_clusters_have_one_degree_of_freedom_less_than_there_are():
+    mean = clustered_mean(np.random.default_rng(2).normal(size=60), np.arange(60) // 5, 12)
+    assert mean.freedom == pytest.approx(11)
+    assert mean.effective == pytest.approx(12)
+
+
+def test_a_context_that_two_systems_share_cancels():
+    context = np.repeat(np.arange(12), 2)
+    noise = 0.01 * np.random.default_rng(3).normal(size=(2, 24))
+    a, b = (clustered_mean(context + noise[k], context, 12) for k in (0, 1))
+    assert (a - b).error < 0.01 < a.error
+
+
+def test_few_effective_clusters_have_no_interval():
+    generator = np.random.default_rng(4)
+    for first, has_interval in ((10, True), (40, False)):
+        cluster = np.array([0] * first + [*range(1, 11)])
+        mean = clustered_mean(generator.normal(size=len(cluster)), cluster, 11)
+        assert (mean.effective >= FEWEST_EFFECTIVE) == mean.has_interval == has_interval
+        assert np.isnan([*mean.interval, mean.p]).all() != has_interval
+
+
+@pytest.mark.parametrize("values", [np.ones(6), np.arange(6.0)])
+def test_what_does_not_vary_or_has_one_cluster_has_no_interval(values):
+    cluster = np.arange(6) if np.ptp(values) == 0 else np.zeros(6, np.int64)
+    mean = clustered_mean(values, cluster, 6)
+    assert np.isnan(mean.interval).all()
+    assert np.isnan(mean.p)
+
+
+def test_the_means_of_one_context_are_no_degree_of_freedom_of_a_difference():
+    alone = clustered_mean(np.array([1.0, 2.0]), np.array([0, 0]), 5)
+    others = clustered_mean(np.arange(5.0), np.arange(5), 5)
+    assert not (alone - others).has_interval
+
+
+def test_p_and_interval_agree():
+    values = np.random.default_rng(5).normal(size=20)
+    mean = clustered_mean(values, np.arange(20) // 2, 10)
+    edge = clustered_mean(values - mean.interval[0], np.arange(20) // 2, 10)
+    assert edge.p == pytest.approx(0.05)
+
+
+def pearson_of(x: np.ndarray, y: np.ndarray, cluster: np.ndarray) -> ClusteredEstimate:
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        kept = [np.repeat(np.arange(len(x)), row[cluster].astype(int)) for row in weights]
+        return np.array([np.corrcoef(x[rows], y[rows])[0, 1] for rows in kept])
+
+    return jackknifed(statistic, np.bincount(cluster))
+
+
+def test_the_influence_of_a_pair_is_the_slope_of_r_in_its_weight():
+    x, y = np.random.default_rng(6).normal(size=(2, 30))
+    x, y = x - x.mean(), y - y.mean()
+    step = 1e-5
+    for row, influence in enumerate(pearson_influence(x, y)[:5]):
+        weights = np.ones(30)
+        weights[row] += step
+        moved = np.cov(x, y, aweights=weights)
+        r = moved[0, 1] / np.sqrt(moved[0, 0] * moved[1, 1])
+        slope = (r - np.corrcoef(x, y)[0, 1]) / step * 30
+        assert slope == pytest.approx(influence, rel=1e-3, abs=1e-4)
+
+
+def test_a_jackknife_of_r_is_near_its_influence_where_there_are_many_clusters():
+    x, y = np.random.default_rng(7).normal(size=(2, 600))
+    y, cluster = y + x, np.arange(600) // 3
+    x, y = x - x.mean(), y - y.mean()
+    r = pearson_of(x, y, cluster)
+    linear = clustered_mean(pearson_influence(x, y), cluster, 200)
+    assert r.error == pytest.approx(linear.error, rel=0.03)
+    low, high = r.correlation_interval
+    assert low < r.interval[0] < r.value < high < r.interval[1]
+
+
+def test_a_context_with_all_of_the_variance_is_the_only_one_that_counts():
+    x, y = np.random.default_rng(8).normal(size=(2, 120))
+    cluster = np.arange(120) // 10
+    loud = np.where(cluster == 0, 30, 1)
+    x, y = (loud * (values - values.mean()) for values in (x, y))
+    spread = pearson_spread(x, y, cluster, 12)
+    r = jackknifed(lambda weights: weights @ np.arange(12.0), np.bincount(cluster), spread)
+    assert r.effective < 1.2
+    assert not r.has_interval

@@ -1,0 +1,211 @@
+"""What a score says beyond the system and the context: correlations and accuracy within groups.
+
+A score that knows nothing but the system correlates with quality wherever systems differ. Within
+systems it is constant. Each number has an interval from a bootstrap over contexts.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from refless.evaluation.measures import pearson_within
+from refless.statistics.bootstrap import (
+    FEWEST_CONTEXTS,
+    IntervalEstimate,
+    bootstrap,
+    contexts_if_enough,
+    draw_blocks,
+    spread_scale,
+)
+from refless.statistics.correlation import centred
+
+Array = np.ndarray
+
+MOST_PAIRS = 5000
+"""Of a context's pairs; of a larger context, so many are drawn."""
+MOST_TIES = 1000
+"""Largest differences that tie, which draws of a bootstrap choose from."""
+
+
+class TextPairs(NamedTuple):
+    """Pairs of texts within contexts, (pairs,): how far apart their scores are, whether their
+    ratings are equal, whether score and ratings rank them alike, and their context, from 0."""
+
+    distance: Array
+    tied: Array
+    alike: Array
+    context: Array
+
+
+class CalibratedAccuracy(NamedTuple):
+    """Pairwise accuracy, in [0, 1], with the largest difference of scores that ties."""
+
+    accuracy: float
+    tie: float
+
+
+def pearson_within_estimate(
+    score: Array, quality: Array, group: Array, context: Array | None, draws: int, seed: int
+) -> IntervalEstimate:
+    """Pearson's r within groups: of scores and ratings less the means of their group, over all
+    groups together. A group of one text says nothing, nor does a text whose score is NaN. NaN where
+    nothing is left that varies.
+
+    score, quality : float64 (n,)
+    group : system or context of each text, int64 (n,)
+    context : of each text, int64 (n,): what is resampled, if there are enough
+        (`contexts_if_enough`); else, or if it is None, texts are
+
+    Two systems, of which the second is better; within the first the score is right, within the
+    second it is wrong:
+
+    >>> score, quality = np.array([1.0, 2.0, 7.0, 9.0]), np.array([1.0, 3.0, 8.0, 7.0])
+    >>> pearson_within_estimate(score, quality, np.array([0, 0, 1, 1]), None, 0, 0).value
+    0.0
+    """
+    scored = ~np.isnan(score)
+    if not scored.any():
+        return IntervalEstimate(float("nan"))
+    group = np.unique(group[scored], return_inverse=True)[1]
+    units = contexts_if_enough(None if context is None else context[scored])
+    unit = np.arange(len(group)) if units is None else np.unique(units, return_inverse=True)[1]
+    number = int(unit.max()) + 1
+    x, y = centred(score[scored], group), centred(quality[scored], group)
+    statistic = pearson_within(x, y, unit, group)
+    (value,) = statistic(np.ones((1, number)))
+    if not draws:
+        return IntervalEstimate(float(value))
+    drawn = bootstrap(statistic, draw_blocks(number, draws, seed))
+    scale = spread_scale(number, None, draws, seed)
+    return IntervalEstimate.of(value, drawn).with_spread(scale, -1, 1)
+
+
+def text_pairs(score: Array, quality: Array, context: Array, seed: int = 0) -> TextPairs:
+    """All pairs of texts of a context, or `MOST_PAIRS` random ones of a context with more. Texts
+    whose score is NaN are left out, and then contexts with one text.
+
+    score, quality : float64 (n,)
+    context : int64 (n,)
+
+    >>> pairs = text_pairs(np.array([1.0, 2.0, 4.0]), np.array([5.0, 5.0, 3.0]), np.zeros(3, int))
+    >>> pairs.distance, pairs.tied, pairs.alike
+    (array([1., 3., 2.]), array([ True, False, False]), array([False, False, False]))
+    """
+    generator = np.random.default_rng([seed, 5])
+    rows = np.flatnonzero(~np.isnan(score))
+    order = rows[np.argsort(context[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(context[order], prepend=-1))
+    first: list[Array] = []
+    second: list[Array] = []
+    number: list[Array] = []
+    for texts in np.split(order, starts[1:]):
+        if len(texts) < 2:
+            continue
+        i, j = _pairs_of(len(texts), generator)
+        number.append(np.full(len(i), len(number)))
+        first.append(texts[i])
+        second.append(texts[j])
+    if not number:
+        nothing = np.zeros(0)
+        return TextPairs(nothing, nothing > 0, nothing > 0, nothing.astype(np.int64))
+    a, b = np.concatenate(first), np.concatenate(second)
+    by_score = score[a] - score[b]
+    by_quality = np.round(quality[a] - quality[b], 12)  # equal means tie, however they were summed
+    return TextPairs(
+        distance=np.abs(by_score),
+        tied=by_quality == 0,
+        alike=by_score * by_quality > 0,
+        context=np.concatenate(number),
+    )
+
+
+def _pairs_of(texts: int, generator: np.random.Generator) -> tuple[Array, Array]:
+    """Two different ones of so many texts, each (pairs,)."""
+    if texts * (texts - 1) // 2 <= MOST_PAIRS:
+        return np.triu_indices(texts, 1)
+    first = generator.integers(0, texts, MOST_PAIRS)
+    return first, (first + generator.integers(1, texts, MOST_PAIRS)) % texts
+
+
+def calibrated_accuracy(pairs: TextPairs) -> CalibratedAccuracy:
+    """The share of pairs of texts that scores rank as ratings do, where a tie must be a tie: the
+    mean over contexts. Scores that differ by no more than ``tie`` are tied, and this is the number
+    with which the accuracy is greatest, the smallest of equally good ones. NaN without pairs.
+
+    Metrics rarely give two texts the same score, people often do, so that without this a metric
+    could not be right about a tie.
+
+    Source: Deutsch, Foster and Freitag (2023), "Ties matter: meta-evaluating modern metrics with
+    pairwise accuracy and tie calibration", equation 8 and section 5; values are those of
+    mt-metrics-eval's ``tau_optimization.py``.
+
+    Three texts with ratings 5, 5 and 3. The pairs (a, b), (a, c), (b, c) have scores 1, 3 and 2
+    apart. Without ties the second and third are right, 2 / 3; if a difference of 1 ties, all are.
+
+    >>> score, quality = np.array([4.0, 3.0, 1.0]), np.array([5.0, 5.0, 3.0])
+    >>> calibrated_accuracy(text_pairs(score, quality, np.array([0, 0, 0])))
+    CalibratedAccuracy(accuracy=1.0, tie=1.0)
+    """
+    if not len(pairs.context):
+        return CalibratedAccuracy(float("nan"), float("nan"))
+    size = np.bincount(pairs.context)
+    weight = 1 / size[pairs.context] / len(size)
+    order = np.argsort(pairs.distance, kind="stable")
+    distance = pairs.distance[order]
+    # what is gained if this pair is tied, and all that are nearer
+    gain = np.cumsum((weight * (pairs.tied * 1.0 - pairs.alike))[order])
+    last = np.append(distance[1:] != distance[:-1], True)
+    ties = np.append(0.0, distance[last])
+    gains = np.append(0.0, gain[last])
+    best = int(np.argmax(np.round(gains, 12)))
+    accuracy = float((weight * pairs.alike).sum() + gains[best])
+    return CalibratedAccuracy(accuracy, float(ties[best]))
+
+
+def accuracy_within_contexts(
+    score: Array, quality: Array, context: Array, draws: int, seed: int
+) -> IntervalEstimate:
+    """`calibrated_accuracy` of texts within contexts, with an interval from `FEWEST_CONTEXTS`
+    contexts on. On each draw of contexts the difference that ties is chosen anew, from
+    `MOST_TIES` that are spread over all pairs. Draws are centred: the best of many differences is
+    better than any, on a draw as on the texts.
+
+    score, quality : float64 (n,), NaN of a text without a score
+    context : int64 (n,)
+
+    >>> context = np.repeat(np.arange(12), 3)
+    >>> quality = np.arange(36) % 3 + context / 10
+    >>> estimate = accuracy_within_contexts(quality, quality, context, draws=100, seed=0)
+    >>> estimate.value, estimate.low, estimate.high
+    (1.0, 1.0, 1.0)
+    """
+    pairs = text_pairs(score, quality, context, seed)
+    best = calibrated_accuracy(pairs)
+    contexts = int(pairs.context.max(initial=-1)) + 1
+    if contexts < FEWEST_CONTEXTS or not draws:
+        return IntervalEstimate(best.accuracy)
+    levels = np.linspace(0, 1, MOST_TIES)
+    ties = np.unique(np.append(np.quantile(pairs.distance, levels, method="higher"), best.tie))
+    by_context = _accuracies(pairs, np.append(-1.0, ties))
+
+    def statistic(weights: Array) -> Array:
+        counts = weights.astype(np.float64)
+        means = counts @ by_context / counts.sum(axis=1, keepdims=True)
+        return np.asarray(means.max(axis=1))
+
+    drawn = bootstrap(statistic, draw_blocks(contexts, draws, seed))
+    drawn = np.clip(best.accuracy + drawn - drawn.mean(), 0, 1)
+    scale = spread_scale(contexts, None, draws, seed)
+    return IntervalEstimate.of(best.accuracy, drawn).with_spread(scale, 0, 1)
+
+
+def _accuracies(pairs: TextPairs, ties: Array) -> Array:
+    """The share of each context's pairs that are right with each tie, (contexts, ties)."""
+    contexts = int(pairs.context.max()) + 1
+    column = np.searchsorted(ties, pairs.distance)  # the first tie that ties the pair
+    shape = (contexts, len(ties) + 1)
+    gain = np.zeros(shape)
+    np.add.at(gain, (pairs.context, column), pairs.tied * 1.0 - pairs.alike)
+    right = np.bincount(pairs.context, pairs.alike)
+    size = np.bincount(pairs.context)
+    return np.asarray((right[:, None] + np.cumsum(gain, axis=1)[:, :-1]) / size[:, None])
