@@ -49,6 +49,17 @@ def test_ratings_of_a_cluster_count_together():
     assert repeated.error <= alone.error + 1e-12
 
 
+@pytest.mark.parametrize("others", [1, 9])
+def test_a_few_clusters_without_ratings_do_not_move_the_mean(others):
+    """Of one text with a strange prediction, the mean of 80 ratings moved by half their range."""
+    generator = np.random.default_rng(2)
+    predicted = generator.normal(size=80)
+    quality = predicted + generator.normal(0, 0.1, size=80)
+    cluster = np.append(np.arange(80) // 2, 100 + np.arange(others))
+    mean = powered_mean(quality, predicted, np.full(others, -9.0), cluster)
+    assert (mean.value, mean.weight) == (quality.mean(), 0)
+
+
 def frames(n: int = 200, ratings: int = 80) -> tuple[pd.DataFrame, pd.DataFrame]:
     texts = pd.DataFrame(rows(n, references=False))
     return texts.iloc[:ratings], texts.drop(columns="quality")

@@ -86,6 +86,17 @@ def test_compare_leaves_such_kernels_out_with_the_reason(script):
         fit_neighbors(sentences(script, 60), 1, None, kernel="rouge_l.stem")
 
 
+def test_estimate_declines_or_says_what_its_kernel_cannot_read():
+    texts = sentences("Arabic", 60)
+    with pytest.raises(KernelError, match="60 of 60"):
+        refless.estimate(texts, kernel="rouge_l.stem")
+    good = ["a good place", "a bad place", "good food there", "bad food there", "fine"]
+    latin = pd.DataFrame({"text": [f"{good[k % 5]} {k}" for k in range(90)], "quality": 1.0})
+    latin["quality"] += np.arange(90) % 5
+    answer = refless.estimate(pd.concat([texts, latin]), kernel="rouge_l.stem")
+    assert any("60 of 150" in warning for warning in answer.warnings)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "reads"),
     [

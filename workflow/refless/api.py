@@ -312,6 +312,7 @@ def estimate(
     import pandas as pd
 
     from refless.evaluation import means
+    from refless.evaluation.rate import unreadable
 
     texts = user_ratings.texts
     rest = texts[texts["quality"].isna()] if file is None else pd.DataFrame(file.columns)
@@ -322,7 +323,8 @@ def estimate(
         all_texts=[*training["text"], *rest["text"]],
         threads=threads,
     )
-    return means.means_answer(
+    notes = unreadable(making.kernel, making.all_texts) if name == NEIGHBORS else []
+    answer = means.means_answer(
         training,
         rest,
         name,
@@ -335,6 +337,7 @@ def estimate(
         seed=seed,
         path=path,
     )
+    return replace(answer, warnings=[*notes, *answer.warnings])
 
 
 def _columns_read(name: str) -> list[str]:

@@ -278,6 +278,7 @@ def read_ratings(
     Raises FormatError: with a line for each column and fault.
     """
     files, keys = [], keys_of(join)
+    raters = [raters] if isinstance(raters, str) else list(raters)
     columns_to_read = [*_RATED_COLUMNS, rated]
     if raters:
         columns_to_read = [name for name in _RATED_COLUMNS if name != "rater"]
@@ -292,7 +293,7 @@ def read_ratings(
         _read_columns(file, columns_to_read, need, columns or {})
         _read_raters(file, raters)
         used = {*file.columns, *file.by_rater, *(columns or {}).values(), *keys, "reference"}
-        if unread := [name for name in headers if not {name, name.casefold()} & used]:
+        if unread := [name for name in headers if name and not {name, name.casefold()} & used]:
             _log.warning("%s: columns that are not read: %s", file.path, ", ".join(unread))
     rows = _concatenate(files, rated, raters)
     if rows.where and not any(map(str.strip, rows.columns["text"])):

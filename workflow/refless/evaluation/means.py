@@ -47,6 +47,9 @@ MEAN_COLUMNS = [
 ranks are those that the tests of all pairs leave open, 1 for the greatest mean."""
 UNEVEN = 0.01
 """p of the shares of ratings below which the mean of all texts is that of the systems."""
+FEWEST_UNRATED_CLUSTERS = 10
+"""Clusters of unrated texts without which predictions do not count: of one text, the variance
+between clusters would be 0, and its prediction as good as the mean of very many."""
 FEWEST_RATED_TEXTS = 10
 """Different rated texts without which there is no mean."""
 
@@ -80,6 +83,8 @@ def powered_mean(
     spread = (moved**2).sum()
     if len(clusters) == len(cluster):
         spread = np.append(predicted, unrated).var(ddof=1) * (1 / n + 1 / others)
+    elif len(np.unique(cluster[n:])) < FEWEST_UNRATED_CLUSTERS:
+        spread = 0.0
     weight = float(np.clip(-(alone @ moved) / spread, 0, 1)) if spread > 0 else 0.0
     if freedom < 2 or weight < 1e-9:  # rounding is no weight
         weight = 0.0
