@@ -128,8 +128,8 @@ def replacement_table(
     tests: dict[tuple[str, str], RaterTest] = {}
     mapped: dict[str, bool] = {}
     for (split, method, kernel), draws in comparison.draws.items():
-        trivial = is_text_blind(method) and method not in YARDSTICKS
-        if split != "texts" or trivial or draws["coverage"][0] < LEAST_COVERAGE:
+        blind = is_text_blind(method) and method not in YARDSTICKS
+        if split != "texts" or blind or draws["coverage"][0] < LEAST_COVERAGE:
             continue
         candidate = values[column_name(method, kernel)].to_numpy(np.float64)
         score = rated.scores.get(method)
