@@ -364,7 +364,7 @@ def test_p_of_draws():
     assert np.isnan(p_value(np.array([0.3])))
 
 
-def test_the_rival_is_the_best_trivial_method_of_each_draw():
+def test_the_rival_is_the_best_text_blind_method_of_each_draw():
     r = np.array([0.5, 0.4, 0.6])
     rivals = [np.array([0.2, 0.3, 0.1]), np.array([0.3, 0.1, np.nan])]
     np.testing.assert_allclose(lead(r, rivals), [0.2, 0.1, 0.5])

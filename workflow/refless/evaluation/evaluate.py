@@ -121,9 +121,13 @@ class Comparison:
 
     def draws_beside(self, row: Row, other: Row) -> Draws:
         """The measures of a row, averaged over the repeats that another row has, too."""
-        key = row, min(len(self.by_repeat[row]), len(self.by_repeat[other]))
+        return self.mean_of_first(row, min(len(self.by_repeat[row]), len(self.by_repeat[other])))
+
+    def mean_of_first(self, row: Row, n_repeats: int) -> Draws:
+        """The measures of a row, averaged over its first repeats."""
+        key = row, n_repeats
         if key not in self._means:  # each row is beside many
-            repeats, folds = self.by_repeat[row][: key[1]], self.splits[row[0]][0].folds
+            repeats, folds = self.by_repeat[row][:n_repeats], self.splits[row[0]][0].folds
             learned = learns(row[1], self.rated)
             self._means[key] = mean_with_spread(repeats, self.rated, folds, self.seed, learned)
         return self._means[key]
