@@ -19,6 +19,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from refless import estimate
+from refless.evaluation.decisions import decide_split
 from refless.evaluation.evaluate import (
     Comparison,
     ComparisonSettings,
@@ -29,7 +30,6 @@ from refless.evaluation.measures import mean_with_spread, measure
 from refless.evaluation.pairs import pair_table
 from refless.evaluation.read import Rated, all_splits
 from refless.evaluation.replacement import replacement_table, replacing
-from refless.evaluation.report import verdict
 from refless.methods import NEIGHBORS
 from refless.methods import method as method_of
 from refless.statistics import interval
@@ -176,7 +176,7 @@ def compared(rated: Rated, seed: int, *kernels: str) -> Comparison:
 def shown_by_split(rated: Rated, seed: int) -> dict[str, bool]:
     """The verdict of `refless compare` on each split."""
     comparison = compared(rated, seed, "bleu.char")
-    return {name: verdict(comparison, name).get("shown", False) for name in comparison.splits}
+    return {name: decide_split(comparison, name).shown for name in comparison.splits}
 
 
 # ---- intervals -----------------------------------------------------------------------------------

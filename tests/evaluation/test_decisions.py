@@ -1,6 +1,7 @@
 """Pairs, systems and raters: each against a slow transcription of its definition."""
 
 import itertools
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,33 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from refless.evaluation.decisions import (
+    FEW_RATERS,
+    NOT_CLOSER,
+    NOT_SIGNIFICANT,
+    R_MAY_BE_0,
+    SMALL_LEAD,
+    Candidate,
+    Decisions,
+    RaterDecision,
+    as_data,
+    decide,
+    decide_raters,
+    decide_scores,
+    decide_split,
+)
 from refless.evaluation.evaluate import Comparison, ComparisonSettings, compare
+from refless.evaluation.grid import WIDTH, columns
 from refless.evaluation.pairs import holm, pair_table, ranks
 from refless.evaluation.read import Rated, same_unit
 from refless.evaluation.replacement import rater_test, replacement_table, replacing
-from refless.evaluation.report import command, replacement_line, scores_line, verdict, warnings
+from refless.evaluation.sentences import (
+    answer_lines,
+    rank_words,
+    rater_sentences,
+    raters_grid,
+    warnings,
+)
 from refless.evaluation.systems import (
     PERMUTATIONS,
     SEED,
@@ -88,33 +111,80 @@ def test_a_pair_is_compared_on_the_repeats_that_both_have(judged):
     assert pairs.loc[("texts", "rnn_qe", "ridge"), "difference"] == pytest.approx(r[0] - r[1])
 
 
-def test_what_does_not_differ_from_the_best_of_a_rank_shares_it(judged, comparison, pairs):
+def test_a_beaten_methods_ranks_begin_below_its_betters():
     table = pd.DataFrame(itertools.combinations("abcd", 2), columns=["a", "b"]).assign(difference=1)
     # b is not shown to be worse than a, c is; d is worse than b, but not than c
     table["p_holm"] = [0.2, 0.01, 0.01, 0.3, 0.01, 0.5]
-    assert ranks(table) == {"a": 1, "b": 1, "c": 2, "d": 2}
+    assert ranks(table) == {"a": (1, 2), "b": (1, 3), "c": (2, 4), "d": (3, 4)}
     assert ranks(table.assign(p_holm=np.nan)) == {}
     # as they are printed, none differs
-    assert set(ranks(table.assign(difference=0.004)).values()) == {1}
-    (line,) = scores_line(judged, comparison, pairs)
-    assert line.index("score_good") < line.index("score_useless")
-    two = pairs[pairs["a"].isin(["score_good"]) & pairs["b"].isin(["score_same"])]
-    (line,) = scores_line(judged, comparison, two)
-    assert "score_good against score_same" in line
-    assert "not significantly" in line
+    assert set(ranks(table.assign(difference=0.004)).values()) == {(1, 4)}
+    # a beats b and b beats c, so a beats c, whatever their own test says
+    chain = table[table["a"].isin(["a", "b"]) & table["b"].isin(["b", "c"])]
+    assert ranks(chain.assign(p_holm=[0.01, 0.5, 0.01])) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+    # b is behind over all repeats, but ahead on those that both have
+    backwards = pd.DataFrame({"a": ["a"], "b": ["b"], "difference": [-0.1], "p_holm": [0.01]})
+    assert ranks(backwards) == {"a": (2, 2), "b": (1, 1)}
+    assert [rank_words(2, 3), rank_words(1, 1), rank_words(None, None)] == ["2 to 3", "1", ""]
+
+
+def test_scores_have_their_ranks_and_their_lead(judged, comparison, pairs):
+    good, *others = decide_scores(comparison, pairs)
+    assert good.decision.shown
+    assert np.isnan(good.behind.value)
+    by_name = {score.decision.method: score for score in (good, *others)}
+    assert "score_few" not in by_name
+    useless = by_name["score_useless"]
+    assert not useless.decision.shown
+    assert (useless.first_rank, useless.last_rank) == (4, 4)
+    assert useless.behind.low > 0
+    same = by_name["score_same"]
+    assert {good.first_rank, same.first_rank} == {1}
     one = replace(judged, scores={"score_useless": judged.scores["score_useless"]})
-    (line,) = scores_line(one, comparison, pairs)
-    assert line.startswith("score_useless, new texts: r ")
-    assert line.endswith(": not shown")
+    (alone,) = decide_scores(replace(comparison, rated=one), pairs)
+    assert alone.first_rank is None
+    assert alone.decision == useless.decision
+
+
+def test_the_answer_is_a_table_that_a_terminal_holds(judged, comparison, pairs):
+    """Whatever scores are called, and however many there are."""
+    decided = decide(comparison, pairs, *replacement_table(judged, comparison))
+    long = [
+        replace(score, decision=replace(score.decision, method=f"score_字\n{'long_' * 30}{k}"))
+        for score in decided.scores
+        for k in range(9)
+    ]
+    candidates = [
+        Candidate(score.decision.method, "", 2, 3, 400, 0.5, NOT_CLOSER) for score in long
+    ]
+    raters = RaterDecision(candidates=candidates)
+    splits = [replace(each, method="surface_ridge", coverage=0.6) for each in decided.splits]
+    lines = answer_lines(judged, Decisions(splits, long, raters))
+    assert len(lines) <= 30
+    assert max(map(columns, lines)) <= WIDTH
+    assert all(line.isprintable() for line in lines)
+    assert f"{len(long) - 8} more scores in pairs.csv" in lines
+    lead = next(line for line in lines if line.strip().startswith("lead "))
+    assert "corrected p" in lead
+
+
+def test_decisions_are_data(judged, comparison, pairs):
+    decided = decide(comparison, pairs, *replacement_table(judged, comparison))
+    data = as_data(decided)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    for split, decision in zip(data["splits"], decided.splits, strict=True):
+        assert split["shown"] == decision.shown
+        assert split["lead"]["low"] == pytest.approx(decision.lead.low, rel=1e-4)
+        assert split["texts"] == len(judged)
 
 
 def test_a_score_that_falls_as_ratings_rise_is_turned_and_named(judged, comparison):
     table = comparison.table.set_index(["split", "method"])
     assert table.loc[("texts", "score_loss"), "pearson"] > 0.5
     untested, _ = replacement_table(judged, comparison)
-    (line,) = (line for line in warnings(judged, comparison, untested) if "score_" in line)
-    assert line.startswith("score_loss:")
-    assert "score_few (of 80 texts)" in line
+    turned, missing = (line for line in warnings(judged, comparison, untested) if "score_" in line)
+    assert turned.startswith("score_loss:")
+    assert "score_few (of 80 texts)" in missing
     few = table.loc["texts", "score_few"]
     assert few["coverage"] == pytest.approx(1 / 3)
     assert few["pearson_covered"] > few["pearson"] + 0.1
@@ -236,18 +306,31 @@ def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
     ahead = table.set_index("method")["ahead"]
     assert ahead["score_judge"]
     assert not ahead[["constant", "additive"]].any()
-    assert "may replace a rater: score_judge (4 of 4)" in replacement_line(table, reason)
-    assert "more in replace.csv" in replacement_line(pd.concat([table] * 3, ignore_index=True), "")
-    few = replacement_line(table.assign(raters=2, passes=False), "")
-    assert all(words in few for words in ("none", "score_judge", "4 of 2", "of too few raters"))
+    decided = decide_raters(table, reason)
+    assert decided.passing_yardstick is None
+    first, *others = decided.candidates  # scores are what is asked about
+    assert (first.method, first.wins, first.raters, first.may_replace) == (
+        "score_judge",
+        4,
+        4,
+        True,
+    )
+    assert {"constant", "additive"}.isdisjoint(other.method for other in others)
+    assert "more methods in replace.csv" in raters_grid([*decided.candidates] * 5).rest
+    few = decide_raters(table.assign(raters=2, passes=False), "")
+    assert {candidate.why_not for candidate in few.candidates} == {FEW_RATERS}
     noisy = with_raters(rated, 5.0)
     table, reason = replacement_table(noisy, compare(noisy, SETTINGS), epsilon=0.2)
     assert table.set_index("method")["passes"]["constant"]
-    assert "score_judge" not in replacement_line(table, reason)
-    assert "so would" in replacement_line(table, reason)
+    decided = decide_raters(table, reason)
+    assert decided.passing_yardstick is not None
+    assert not any(candidate.may_replace for candidate in decided.candidates)
+    assert "so would" in " ".join(rater_sentences(decided))
     table, reason = replacement_table(with_raters(rated, 0.3, 2), compare(agreeing, SETTINGS))
     assert table.empty
-    assert "2 of the raters have 30 texts" in replacement_line(table, reason)
+    assert "2 of the raters have 30 texts" in " ".join(
+        rater_sentences(decide_raters(table, reason))
+    )
 
 
 def test_a_constant_that_ties_with_whole_numbers_is_a_yardstick(rated):
@@ -263,26 +346,20 @@ def test_a_constant_that_ties_with_whole_numbers_is_a_yardstick(rated):
     table, reason = replacement_table(raters, compare(raters, SETTINGS), epsilon=0.2)
     assert table.set_index("method").loc[["score_5", "constant"], "passes"].all()
     assert not replacing(table).any()
-    assert "score_5" not in replacement_line(table, reason)
+    assert not any(each.may_replace for each in decide_raters(table, reason).candidates)
 
 
-def test_a_difference_that_is_printed_as_nothing_is_not_shown(judged, comparison):
-    for difference in (0.004, 0.005):
-        table = comparison.table.assign(p=1e-9, difference=difference)
-        shown = verdict(replace(comparison, table=table), "texts")["shown"]
-        assert shown == (difference == 0.005)
-    tiny = replace(comparison, table=comparison.table.assign(p=1e-9, difference=0.004))
-    assert "rate more" in command(tiny, ["rated.tsv"])
-
-
-@pytest.mark.parametrize("method", ["delta_bleu", "surface_ridge", "combined"])
-def test_the_next_command_is_by_the_best_method(comparison, method):
-    best = comparison.table["method"].isin(["score_good", "score_same", "combined"])
-    table = comparison.table.assign(
-        method=comparison.table["method"].mask(best, method), p=1e-9, difference=0.5
-    )
-    line = command(replace(comparison, table=table), ["rated.tsv"])
-    assert f": refless score --ratings rated.tsv --method {method} " in line
+def test_shown_is_a_significant_lead_of_some_size_with_an_r_above_0(comparison):
+    codes = {}
+    for name, cells in {
+        "shown": {"p": 1e-9, "difference": 0.005},
+        "small": {"p": 1e-9, "difference": 0.004},
+        "p": {"p": 0.04, "difference": 0.5},  # of several methods
+        "r": {"p": 1e-9, "difference": 0.5, "pearson_low": -0.01},
+    }.items():
+        changed = replace(comparison, table=comparison.table.assign(**cells))
+        codes[name] = decide_split(changed, "texts").why_not
+    assert codes == {"shown": "", "small": SMALL_LEAD, "p": NOT_SIGNIFICANT, "r": R_MAY_BE_0}
 
 
 def test_a_score_is_taken_as_it_is_only_if_it_rises_with_the_ratings():

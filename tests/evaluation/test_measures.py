@@ -7,27 +7,33 @@ import pytest
 from scipy import stats
 
 from refless.data.text_ids import text_ids
+from refless.evaluation.decisions import (
+    FEW_CONTEXTS,
+    FEW_SYSTEMS,
+    NO_METHOD,
+    Decisions,
+    decide,
+    decide_split,
+)
 from refless.evaluation.evaluate import (
-    MOST_SUBSETS,
     Comparison,
     ComparisonSettings,
-    _curve_point,
     compare,
     compared_methods,
     estimate_splits,
-    learning_curve,
     p_value,
     strongest,
     why_not,
 )
+from refless.evaluation.learning_curve import MOST_SUBSETS, _curve_point, learning_curve
 from refless.evaluation.measures import averaged, measure, pearson_within
+from refless.evaluation.next_step import Source, next_step
 from refless.evaluation.pairs import pair_table
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.evaluation.replacement import replacement_table
-from refless.evaluation.report import about, command, verdict, warnings
-from refless.evaluation.report import answer as answer_lines
+from refless.evaluation.sentences import about, answer_lines, warnings
 from refless.kernels import kernel, unread
-from refless.methods import column_name, is_candidate
+from refless.methods import column_name, is_candidate, is_text_blind
 from refless.models.neighbors import TAUS
 from refless.statistics.bootstrap import FEWEST_TEXTS, IntervalEstimate, interval
 from refless.statistics.correlation import centred
@@ -36,9 +42,14 @@ from tests.evaluation import made_up
 from tests.kernels.texts import STRANGE, ready
 
 
-def answer(rated: Rated, comparison: Comparison) -> list[str]:
+def decided(comparison: Comparison) -> Decisions:
+    rated = comparison.rated
     tables = pair_table(rated, comparison), *replacement_table(rated, comparison)
-    return answer_lines(rated, comparison, *tables)
+    return decide(comparison, *tables)
+
+
+def answer(comparison: Comparison) -> list[str]:
+    return answer_lines(comparison.rated, decided(comparison))
 
 
 QUICK = ComparisonSettings({"bleu.char": {}}, draws=400, repeats=1)
@@ -165,9 +176,12 @@ def test_texts_that_are_not_similar_to_themselves(name):
 
 
 def test_the_learning_curve_rises_to_what_all_ratings_give(rated, found):
-    curve = learning_curve(rated, found, QUICK)
+    steps: list[tuple[int, int]] = []
+    curve = learning_curve(rated, found, QUICK, lambda *step: steps.append(step[:2]))
     assert curve["ratings"].tolist() == [25, 50, 90]
     assert curve["pearson"].is_monotonic_increasing
+    assert steps == sorted(steps)
+    assert {number for _, number in steps} == {len(steps)}
     assert curve["pearson"].iloc[-1] == found.draws["systems", "ridge", ""]["pearson"][0]
     assert (curve["pearson_low"] < curve["pearson_high"]).all()
     # a system that wrote nearly all leaves too few for a point
@@ -295,44 +309,37 @@ def found(rated: Rated) -> Comparison:
     return compare(rated, QUICK)
 
 
-def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
+def test_the_best_method_is_tested_against_the_best_text_blind_one(found):
     for split, name in (("systems", "pearson_by_system"), ("texts", "pearson")):
-        own = verdict(found, split)
+        decision = decide_split(found, split)
         table = found.table[found.table["split"] == split].set_index("method")
         tried = table[table.index.map(is_candidate)][name].dropna()
-        assert (own["method"], own["methods"]) == (tried.idxmax(), len(tried))
-        assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
-    assert own["shown"]
-    first, *_, last, judge = answer(rated, found)[1:]
-    assert f"{own['pearson']:.2f} (" in last
-    assert judge.startswith("score_judge, new texts: r ")
-    assert "within 4 systems" in first
-    next_one = command(found, ["my rated.tsv"])
-    assert "refless score --ratings 'my rated.tsv' --method ridge" in next_one
+        assert (decision.method, decision.methods) == (tried.idxmax(), len(tried))
+        assert decision.corrected_p == pytest.approx(min(1, len(tried) * decision.p))
+        blind = table[table.index.map(is_text_blind)][name].dropna()
+        assert decision.text_blind_method == blind.idxmax()
+        assert decision.text_blind_r.value == pytest.approx(blind.max())
+        assert decision.lead.value == pytest.approx(decision.r.value - blind.max())
+    assert decision.shown
+    lines = answer(found)
+    verdicts = [line for line in lines if line.startswith(("systems", "contexts", "texts"))]
+    assert [line.split()[0] for line in verdicts] == ["systems", "contexts", "texts"]
+    assert f" {decision.r.value:.2f} ({decision.r.low:.2f}, {decision.r.high:.2f})" in verdicts[-1]
+    assert lines[lines.index(verdicts[-1]) + 1].endswith(": shown")
+    assert lines[-1].startswith("score_judge ")
     rest = replace(found, table=found.table[found.table["split"] != "systems"])
-    assert not verdict(rest, "systems")
-    assert not verdict(replace(found, table=found.table.assign(coverage=0.4)), "systems")
-
-
-@pytest.mark.parametrize(
-    ("method", "kernel_of", "told"),
-    [
-        ("rnn_qe", "", "train-qe --ratings rated.tsv --center-raters --out"),
-        ("neighbors", "meteor.nltk35", "--center-raters --kernel meteor.nltk35 --"),
-    ],
-)
-def test_the_next_command_has_its_own_options(found, method, kernel_of, told):
-    rows = found.table[(found.table["split"] == "systems") & (found.table["method"] == "ridge")]
-    best = replace(found, table=rows.assign(method=method, kernel=kernel_of))
-    assert told in command(best, ["rated.tsv", "--center-raters"])
+    assert not decide_split(rest, "systems").shown
+    few = replace(found, table=found.table.assign(coverage=0.4))
+    assert decide_split(few, "systems").why_not == NO_METHOD
+    assert "shown" not in " ".join(answer(few))
 
 
 def test_chance_is_not_shown(rated):
     shuffled = np.random.default_rng(0).permutation(rated.quality)
-    other = replace(rated, quality=shuffled, scores={})
-    made = compare(other, QUICK)
-    assert all("not shown" in line for line in answer(other, made)[1:])
-    assert "rate more" in command(made, ["rated.tsv"])
+    made = compare(replace(rated, quality=shuffled, scores={}), QUICK)
+    assert not any(decision.shown for decision in decided(made).splits)
+    assert answer(made)[3].endswith("not shown")
+    assert "rate more" in next_step(decided(made), Source(["rated.tsv"], (1, 5)))
 
 
 def test_what_covers_few_texts_is_no_yardstick(found):
@@ -385,19 +392,20 @@ def test_few_systems_say_nothing_of_new_ones(tmp_path):
     of_three = compare(few, QUICK)
     table = of_three.table[of_three.table["split"] == "systems"]
     assert table[["pearson_by_system_low", "p"]].isna().all(axis=None)
-    assert "too few different systems" in answer(few, of_three)[1]
+    assert decide_split(of_three, "systems").why_not == FEW_SYSTEMS
+    assert "too few systems" in answer(of_three)[3]
 
 
 def test_few_contexts_say_nothing_of_new_ones(rated):
     few = rated.context_group % 9
     part = replace(rated, context=few, context_group=few, references=None)
     made = compare(part, replace(QUICK, kernels={}))
-    own = verdict(made, "contexts")
-    assert np.isnan(own["p"])
-    assert not own["shown"]
-    assert np.isfinite(own["difference_low"])  # of these contexts
-    assert "too few different contexts" in " ".join(answer(part, made))
-    assert np.isfinite(verdict(made, "texts")["p"])
+    decision = decide_split(made, "contexts")
+    assert np.isnan(decision.p)
+    assert decision.why_not == FEW_CONTEXTS
+    assert np.isfinite(decision.lead.low)  # of these contexts
+    assert "too few contexts" in " ".join(answer(made))
+    assert np.isfinite(decide_split(made, "texts").p)
 
 
 def test_ratings_saved_hang_on_the_number_of_unrated_texts(rated):
@@ -417,17 +425,19 @@ def test_warnings(rated, found):
     kernels = "rouge_l.stem", "rouge_l.plain"
     made = compare(other, replace(QUICK, kernels={kernel: {} for kernel in kernels}))
     assert set(kernels) == set(made.table["kernel"][made.table["reason"].str.contains("reads")])
-    empty, context = warnings(other, made, replacement_table(other, made)[0])
+    *unread_ones, context = warnings(other, made, replacement_table(other, made)[0])
+    empty = " ".join(unread_ones)
     assert all(f"{kernel} reads 120 of 120" in empty for kernel in kernels)
     assert "context" in context
 
 
-def test_a_guessed_scale_and_raters_are_said(rated):
+def test_a_guessed_scale_and_raters_are_said(rated, found):
     """With what lies at its ends, and with the ceiling of r."""
     quality = np.append(np.linspace(0, 1, 119) ** 2 * 0.015, 1)
     raters = Raters(112, 3.0, 200, IntervalEstimate(0.4, 0.3, 0.5), IntervalEstimate(0.64), 0.25)
     own = replace(rated, scale=(14.3, 5656), guessed=True, quality=quality, raters=raters)
-    scale, people = about(own)
-    assert "14.3 to 5,656 (99% of ratings lie below 9" in scale
+    _, people = about(own)
     assert "0.40 (0.30, 0.50), of their mean 0.64" in people
-    assert "--center-raters" in people
+    scale, between, *_ = warnings(own, found, replacement_table(own, found)[0])
+    assert "14.3 to 5,656 (99% of ratings lie below 9" in scale
+    assert "--center-raters" in between

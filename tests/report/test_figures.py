@@ -183,7 +183,7 @@ def test_means_and_spread_over_the_data_size():
             np.testing.assert_allclose(lengths, of_size.std(ddof=0))
 
 
-def test_a_forest_has_a_panel_a_split_and_trivial_methods_below():
+def test_a_forest_has_a_panel_a_split_and_text_blind_methods_below():
     figure, drawn = correlations_of_methods(compared(), NAMES)
     assert set(drawn["split"]) == {"texts", "systems"}  # without those of machines alone
     assert [ax.get_title() for ax in figure.axes] == ["new texts", "new systems"] * 2

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from refless.data.rows import File
     from refless.evaluation.answer import Answer
+    from refless.evaluation.comparison_answer import ComparisonAnswer
     from refless.evaluation.rate import ScoreAnswer
-    from refless.evaluation.report import ComparisonAnswer
 
     Table = DataFrame | str | Path
     Input = Table | Sequence[str | Path]
@@ -71,11 +71,14 @@ def compare(
     unrated : number of texts whose predictions would save ratings
     draws, seed, repeats : of the bootstrap, of what is random, of the folds at most
     networks : also train RNN-QE, which takes minutes and torch
-    step : told how many methods are done, of how many, and which is next
+    step : called with how many methods, or models of the learning curve, are done, how many there
+        are, and which is next
     reading : ``columns``, ``format``, ``repeated``, ``center``, ``join``, ``raters``: as of
         `read_ratings`
 
-    ``table`` has a row a method, kernel and split; ``pairs`` each two methods of a split.
+    ``table`` has a row a method, kernel and split; ``pairs`` each two methods of a split;
+    ``learning_curve`` r of ridge by the number of ratings. ``answer`` is what the command prints,
+    ``decisions`` the same as data, ``next_step`` the next command, or call.
     Raises FormatError: the ratings are not as they must be. Raises KernelError: a kernel cannot be
     computed here. Raises SettingError: a setting makes no sense.
     """
@@ -88,12 +91,17 @@ def compare(
         _check_whole("unrated", unrated, 1)
     user_ratings = read_rated(ratings, scale=scale, **reading)
 
-    from refless.evaluation import evaluate, report
+    from refless.evaluation import evaluate
+    from refless.evaluation.comparison_answer import ComparisonAnswer
+    from refless.evaluation.decisions import decide
     from refless.evaluation.evaluate import ComparisonSettings
+    from refless.evaluation.learning_curve import learning_curve
     from refless.evaluation.networks import by_networks
+    from refless.evaluation.next_step import Source, next_step
     from refless.evaluation.pairs import pair_table
     from refless.evaluation.read import of_user
     from refless.evaluation.replacement import replacement_table
+    from refless.evaluation.sentences import answer_lines, warnings
     from refless.machine import installed
 
     rated = of_user(user_ratings)
@@ -111,19 +119,30 @@ def compare(
     )
     comparison = evaluate.compare(rated, settings, step)
     pairs = pair_table(rated, comparison)
-    replacement, no_replacement = replacement_table(rated, comparison, epsilon)
-    lines = report.answer(rated, comparison, pairs, replacement, no_replacement)
-    return report.ComparisonAnswer(
+    replacement, not_tested = replacement_table(rated, comparison, epsilon)
+    decisions = decide(comparison, pairs, replacement, not_tested)
+    source = Source(_paths(ratings), user_ratings.scale or rated.scale, reading)
+    return ComparisonAnswer(
         table=comparison.table,
         pairs=pairs,
-        answer="\n".join(lines),
-        warnings=[*report.warnings(rated, comparison, replacement)],
-        rated=rated,
+        answer="\n".join(answer_lines(rated, decisions)),
+        warnings=[*warnings(rated, comparison, replacement)],
         comparison=comparison,
         settings=settings,
+        decisions=decisions,
+        source=source,
+        next_step=next_step(decisions, source, seed),
+        learning_curve=learning_curve(rated, comparison, settings, step),
         replacement=replacement,
         epsilon=epsilon,
     )
+
+
+def _paths(ratings: Input) -> list[str]:
+    """Files and folders as they were named; none of a table in memory."""
+    sources: Any = [ratings] if is_path(ratings) else ratings
+    listed = isinstance(sources, Sequence) and all(map(is_path, sources))
+    return [str(path) for path in sources] if listed else []
 
 
 def score(

@@ -68,28 +68,8 @@ def compare(arguments: Namespace) -> None:
         files.print_out(f"{answer.answer}\n")
         for warning in answer.warnings:
             files.tell(f"warning: {warning}")
-        files.tell(answer.next_command(_reading_options(arguments)))
+        files.tell(answer.next_step)
     finally:  # nobody need read the answer
         if arguments.out:
             answer.write(folder)
             files.tell(f"written: {folder / 'report.html'}, and tables beside it")
-
-
-def _reading_options(arguments: Namespace) -> list[str]:
-    """The files, and the options without which the next command would read them otherwise."""
-    words = [*arguments.ratings]
-    for pair in arguments.column:
-        words += ["--column", "=".join(pair)]
-    if arguments.join:
-        words += ["--join", arguments.join]
-        for name in arguments.on:
-            words += ["--on", name]
-    if arguments.ratings_format:
-        words += ["--ratings-format", arguments.ratings_format]
-    if arguments.repeated_ratings != "refuse":
-        words += ["--repeated-ratings", arguments.repeated_ratings]
-    if arguments.scale:
-        words += ["--scale", *(f"{end:g}" for end in arguments.scale)]
-    if arguments.raters:
-        words += ["--raters", *arguments.raters]
-    return [*words, "--center-raters"] if arguments.center_raters else words

@@ -1,38 +1,59 @@
 """What a command answers: a table, pairs, sentences, a page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Template
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Answer:
-    """What `refless.compare`, `refless.estimate` and `refless.score` return."""
+    """What `refless.compare`, `refless.estimate` and `refless.score` return.
+
+    table : a row a method and split, a system, or a text
+    pairs : the tests of each two rows
+    answer : what the command prints, as one string with a line for each of its lines
+    warnings : what to know before trusting it, a sentence each
+
+    In Python's prompt it shows as its ``answer``, in a notebook as its page. It can be pickled.
+    """
 
     table: pd.DataFrame
-    pairs: pd.DataFrame = field(default_factory=pd.DataFrame)  # tests of each two rows
-    answer: str = ""  # a sentence a line
-    warnings: list[str] = field(default_factory=list)  # what to know before trusting it
+    pairs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    answer: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return self.answer
 
     def to_html(self) -> str:
         """The answer as a page that stands alone."""
-        views = {"table": _view(self.table), "pairs": _view(self.pairs)}
-        return self._page("What the ratings say", views)
-
-    def _page(self, title: str, views: Mapping[str, str], picture: str = "", note: str = "") -> str:
-        path = Path(__file__).with_name("report.html")
-        page = Template(path.read_text("utf-8"), autoescape=True)
-        return page.render(
-            title=title,
-            answer=self.answer.splitlines(),
+        views = {"table": table_html(self.table), "pairs": table_html(self.pairs)}
+        return page(
+            title="What the ratings say",
+            lines=self.answer.splitlines(),
             warnings=self.warnings,
-            views={name: view for name, view in views.items() if view},
-            picture=picture,
-            note=note,
+            views=views,
         )
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, so that its styles stay inside."""
+        style = "width: 100%; height: 40rem; border: 0"
+        return f'<iframe srcdoc="{escape(self.to_html())}" style="{style}"></iframe>'
+
+
+def page(**content: Any) -> str:
+    """A page that stands alone.
+
+    content : ``title``; as far as there are any, ``lines``, ``grids`` and ``views`` as HTML,
+        ``warnings``, ``next_step``, ``picture``, ``note``, and ``facts`` about the run
+    """
+    path = Path(__file__).with_name("report.html")
+    return Template(path.read_text("utf-8"), autoescape=True).render(content)
 
 
 def missing_scores(scores: pd.DataFrame) -> Iterator[str]:
@@ -42,7 +63,8 @@ def missing_scores(scores: pd.DataFrame) -> Iterator[str]:
         yield f"missing, so that a mean counts: {', '.join(lacking)}"
 
 
-def _view(table: pd.DataFrame) -> str:
+def table_html(table: pd.DataFrame) -> str:
+    """A table as HTML; nothing of an empty one."""
     if table.empty:
         return ""
     return table.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)

@@ -1,8 +1,7 @@
-"""A whole comparison: every method under every split, and the learning curve."""
+"""A whole comparison: every method under every split."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,7 @@ from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
 from refless.evaluation.differences import FixedDraws, Spread, lead
-from refless.evaluation.measures import (
-    FIXED,
-    MOVED,
-    Draws,
-    mean_with_spread,
-    measure,
-    pearson_draws,
-)
+from refless.evaluation.measures import FIXED, MOVED, Draws, mean_with_spread, measure
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.kernels import unread
 from refless.methods import (
@@ -28,7 +20,6 @@ from refless.methods import (
     NETWORK,
     NETWORKS,
     READS_TEXT,
-    RIDGE,
     SURFACE_PREFIX,
     Making,
     column_name,
@@ -37,14 +28,11 @@ from refless.methods import (
     label,
     method,
 )
-from refless.methods.estimators import Folds, cross_fit, cross_fit_split
+from refless.methods.estimators import Folds, cross_fit
 from refless.statistics import IntervalEstimate, interval, ratings_saved
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
     FEWEST_CONTEXTS,
-    spread_draws,
-    spread_scale,
-    t_draws,
     t_quantile,
 )
 from refless.statistics.measure import Measure
@@ -73,17 +61,9 @@ COLUMNS = [
     *(*PLAIN_MEASURES, "ratings_saved", "ratings_saved_limit"),
     *(*Measure("difference").interval, "p", "n", "interval_for", "reason"),
 ]
-"""``difference`` is from the best trivial method, ``p`` is not corrected (see
-`refless.evaluation.report.verdicts`); ``interval_for`` is the ``method``, trained on such a set of
+"""``difference`` is from the best text-blind method, ``p`` is not corrected (see
+`refless.evaluation.decisions`); ``interval_for`` is the ``method``, trained on such a set of
 texts, or, of RNN-QE, these ``predictions``."""
-FIRST_SIZE = 25
-"""Rated texts at the first point of the learning curve."""
-MOST_SUBSETS = 8
-"""Of the training texts, at most, of which a point is the mean."""
-LAST_DOUBLING = 0.95
-"""Share of the smallest training part up to which there are points."""
-
-
 KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
 """Of neighbors, where nobody names others."""
 _MISSING_NAMES = {"context": "context or mr"}
@@ -115,22 +95,68 @@ class ComparisonSettings:
 
 @dataclass
 class Comparison:
-    """What a comparison results in."""
+    """What a comparison results in.
 
-    table: pd.DataFrame  # `COLUMNS`, a row for each split, method and kernel, also if left out
-    # a row a text, split and repeat, with a column for each method, empty where it abstains
+    table : `COLUMNS`, a row for each split, method and kernel, also if left out
+    predictions : a row a text, split and repeat, with a column for each method, empty where it
+        abstains
+    draws : the measures of each row that has estimates, averaged over repeats
+    splits : repeats of each split that there is
+    kernel_notes : why kernels are left out
+    rated, seed : the texts that were compared, and the seed of what is random
+    by_repeat : the measures of each row under each of its repeats
+    """
+
+    table: pd.DataFrame
     predictions: pd.DataFrame
-    draws: dict[Row, Draws]  # averaged over repeats
-    # those of a row, averaged over the repeats that another row has, too
-    draws_beside: Callable[[Row, Row], Draws]
-    splits: dict[str, list[CvSplit]]  # repeats of each split that there is
-    spreads: dict[str, Spread]  # how far differences spread under each split
-    kernel_notes: list[str]  # why kernels are left out
+    draws: dict[Row, Draws]
+    splits: dict[str, list[CvSplit]]
+    kernel_notes: list[str]
+    rated: Rated
+    seed: int
+    by_repeat: dict[Row, list[Draws]]
+    _means: dict[tuple[Row, int], Draws] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def order(self) -> list[str]:
         """The splits, the one that matters most first."""
         return [name for name in ("systems", "contexts", "texts") if name in self.splits]
+
+    def draws_beside(self, row: Row, other: Row) -> Draws:
+        """The measures of a row, averaged over the repeats that another row has, too."""
+        return self.mean_of_first(row, min(len(self.by_repeat[row]), len(self.by_repeat[other])))
+
+    def mean_of_first(self, row: Row, n_repeats: int) -> Draws:
+        """The measures of a row, averaged over its first repeats."""
+        key = row, n_repeats
+        if key not in self._means:  # each row is beside many
+            repeats, folds = self.by_repeat[row][:n_repeats], self.splits[row[0]][0].folds
+            learns = method(row[1]).learns
+            self._means[key] = mean_with_spread(repeats, self.rated, folds, self.seed, learns)
+        return self._means[key]
+
+    def fixed_draws(self, rows: Sequence[Row]) -> list[FixedDraws]:
+        """What differences of rows of one split are made of, over the repeats that all have."""
+        fewest = min(len(self.by_repeat[row]) for row in rows)
+        sides = []
+        for row in rows:
+            values = self.mean_of_first(row, fewest)
+            sides.append(FixedDraws(values[FIXED], values[MOVED], method(row[1]).learns))
+        return sides
+
+    def spread(self, split: str) -> Spread:
+        """How far draws of differences spread under a split."""
+        row = next(row for row in self.draws if row[0] == split)
+        draws = len(self.draws[row]["pearson"]) - 1
+        folds, units = self.splits[split][0].folds, self.rated.resampling_units.number
+        return Spread.of_split(split, folds, units, draws, self.seed)
+
+    def lead_over_text_blind(self, row: Row) -> Array:
+        """How far a row is ahead of the best text-blind method of each draw, or of 0, float64
+        (1 + draws,)."""
+        candidate, *rivals = self.fixed_draws([row, *text_blind_rows(row[0], self.draws)])
+        nothing = FixedDraws.nothing(candidate.draws)
+        return lead(candidate, [nothing, *rivals], self.spread(row[0]))
 
 
 def compare(
@@ -161,18 +187,32 @@ def compare(
         for row, values in estimates.items()
     }
 
-    @cache  # each row is beside many
-    def mean_of_first(row: Row, n_repeats: int) -> Draws:
-        folds = splits[row[0]][0].folds
-        repeats = by_repeat[row][:n_repeats]
-        learns = method(row[1]).learns
-        return mean_with_spread(repeats, rated, folds, settings.seed, learns)
+    comparison = Comparison(
+        table=pd.DataFrame(columns=COLUMNS),
+        predictions=_predictions(estimates, rated, splits),
+        draws={},
+        splits=splits,
+        kernel_notes=_kernel_notes(reasons),
+        rated=rated,
+        seed=settings.seed,
+        by_repeat=by_repeat,
+    )
+    draws = {row: comparison.draws_beside(row, row) for row in by_repeat}
+    comparison.draws = {row: values for row, values in draws.items() if values["coverage"][0] > 0}
+    comparison.table = _table(comparison, reasons, settings)
+    return comparison
 
-    def draws_beside(row: Row, other: Row) -> Draws:
-        return mean_of_first(row, min(len(by_repeat[row]), len(by_repeat[other])))
 
-    draws = {row: draws_beside(row, row) for row in by_repeat}
-    draws = {row: values for row, values in draws.items() if values["coverage"][0] > 0}
+def _kernel_notes(reasons: Mapping[Row, str]) -> list[str]:
+    """Why kernels are left out, each reason once."""
+    return list({reason: None for row, reason in reasons.items() if row[1] == NEIGHBORS and reason})
+
+
+def _table(
+    comparison: Comparison, reasons: Mapping[Row, str], settings: ComparisonSettings
+) -> pd.DataFrame:
+    """`COLUMNS` of each row, measured or left out for a reason."""
+    rated, draws = comparison.rated, comparison.draws
     table = []
     for row, reason in reasons.items():
         cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), row, strict=True))
@@ -180,28 +220,14 @@ def compare(
         if row in draws:
             cells |= _cells(row, draws[row], rated, settings)
             if not is_text_blind(row[1]) and np.isfinite(draws[row]["pearson"][0]):
-                rivals = trivial_rows(row[0], draws)
-                fewest = min(len(by_repeat[beside]) for beside in (row, *rivals))
-                sides = [
-                    fixed_draws(beside, mean_of_first(beside, fewest)) for beside in (row, *rivals)
-                ]
-                gap = lead_on_any(sides[0], sides[1:], spread_of(row[0], rated, splits, settings))
+                gap = comparison.lead_over_text_blind(row)
                 cells |= interval_columns("difference", gap)
                 cells["p"] = difference_p(gap, row[0], rated)
             cells["interval_for"] = "predictions" if row[1] == NETWORKS else "method"
         elif not reason:
             cells["reason"] = "it has no estimate for any text"
         table.append(cells)
-    left_out = {reason: None for row, reason in reasons.items() if row[1] == NEIGHBORS and reason}
-    return Comparison(
-        table=pd.DataFrame(table, columns=COLUMNS),
-        predictions=_predictions(estimates, rated, splits),
-        draws=draws,
-        draws_beside=draws_beside,
-        splits=splits,
-        spreads={split: spread_of(split, rated, splits, settings) for split in splits},
-        kernel_notes=[*left_out],
-    )
+    return pd.DataFrame(table, columns=COLUMNS)
 
 
 def check_draws(draws: int, tests: int) -> None:
@@ -327,8 +353,8 @@ def criterion(split: str) -> str:
     return "pearson_by_system" if split == "systems" else "pearson"
 
 
-def trivial_rows(split: str, draws: Mapping[Row, Draws]) -> list[Row]:
-    """The trivial methods that rank texts and cover enough of them to be a rival."""
+def text_blind_rows(split: str, draws: Mapping[Row, Draws]) -> list[Row]:
+    """The text-blind methods that rank texts and cover enough of them to be a rival."""
     return [
         row
         for row, values in draws.items()
@@ -340,26 +366,9 @@ def trivial_rows(split: str, draws: Mapping[Row, Draws]) -> list[Row]:
 
 
 def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
-    """The trivial method that is ahead of the others; None where none is above 0, which is what a
-    constant has."""
-    values = {row: draws[row][criterion(split)][0] for row in trivial_rows(split, draws)}
+    """The best text-blind method; None where none is above 0, which is what a constant has."""
+    values = {row: draws[row][criterion(split)][0] for row in text_blind_rows(split, draws)}
     return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
-
-
-def fixed_draws(row: Row, values: Draws) -> FixedDraws:
-    """What a row's differences are made of."""
-    return FixedDraws(values[FIXED], values[MOVED], method(row[1]).learns)
-
-
-def spread_of(split: str, rated: Rated, splits: Splits, settings: ComparisonSettings) -> Spread:
-    """How far draws of differences spread under a split."""
-    units, folds = rated.resampling_units.number, splits[split][0].folds
-    return Spread.of_split(split, folds, units, settings.draws, settings.seed)
-
-
-def lead_on_any(candidate: FixedDraws, rivals: Sequence[FixedDraws], spread: Spread) -> Array:
-    """`lead` over the best of some rivals, or over what ranks nothing, which has 0."""
-    return lead(candidate, [FixedDraws.nothing(candidate.draws), *rivals], spread)
 
 
 def _cells(
@@ -369,10 +378,8 @@ def _cells(
     settings: ComparisonSettings,
 ) -> dict[str, Any]:
     """The measures of a row."""
-    _, name_of_method, _ = row
-    if (
-        name_of_method == "context_mean"
-    ):  # it leaves out a text's own system, and falls as that rises
+    # the mean of a context leaves out a text's own system, and falls as that rises
+    if row[1] == "context_mean":
         apart = "pairwise_accuracy", "pearson_of_systems"
         values = {name: value for name, value in values.items() if name not in apart}
     cells: dict[str, Any] = {
@@ -429,55 +436,3 @@ def p_value(gap: Array, freedom: float = np.inf, least: float = LEAST_P) -> floa
     ratio = -abs(gap[0]) / error
     tail = ndtr(ratio) if np.isinf(freedom) else stdtr(freedom, ratio)
     return float(max(least, min(p, 2 * tail)))
-
-
-def learning_curve(
-    rated: Rated, comparison: Comparison, settings: ComparisonSettings
-) -> pd.DataFrame:
-    """Pearson's r of ridge regression on 25, 50, 100, ... rated texts (the column ``ratings``) with
-    its interval, within the folds, or systems, of the first repeat of the main split; the last
-    point is of all training texts, and the mean over repeats.
-
-    Training texts are put into disjoint subsets of that size, of which at most `MOST_SUBSETS` train
-    a model each; a point is their mean. Fewer of them count, together, as one training set
-    (`spread_scale`); of so many, what training texts do is seen from one to the other (`t_draws`).
-    """
-    main = comparison.order[0]
-    split, n = comparison.splits[main][0], len(rated)
-    making = Making(all_texts=rated.texts, new_contexts=main == "contexts")
-    ridge = method(RIDGE).make(making)
-    generator = np.random.default_rng(settings.seed + 1)
-    rank_in_fold = pd.Series(generator.random(n)).groupby(split.fold).rank().to_numpy() - 1
-    fold_sizes = np.bincount(split.fold)
-    points: dict[int, Array] = {}
-    n_training = FIRST_SIZE
-    while n_training < LAST_DOUBLING * (n - fold_sizes.max()):
-        share_of_fold = n_training / n / (1 - 1 / split.folds)
-        subset = rank_in_fold // np.maximum(1, share_of_fold * fold_sizes)[split.fold]
-        r_of_subsets = []
-        for number in range(int(min(1 / share_of_fold, fold_sizes.min(), MOST_SUBSETS))):
-            estimates = cross_fit_split(
-                ridge, rated.table, rated.quality, split.fold, subset == number
-            )
-            r = pearson_draws(estimates, rated, split, settings.draws, settings.seed)
-            r_of_subsets.append(np.nan_to_num(r))  # where nothing is ranked, r is 0
-        points[n_training] = _curve_point(
-            np.array(r_of_subsets), rated.resampling_units.number, n_training / n, settings.seed
-        )
-        n_training *= 2
-    points[round(n * (1 - 1 / split.folds))] = comparison.draws[main, RIDGE, ""]["pearson"]
-    rows = [(size, float(values[0]), *interval(values[1:])) for size, values in points.items()]
-    return pd.DataFrame(rows, columns=["ratings", *Measure("pearson").interval])
-
-
-def _curve_point(r: Array, n_units: int, share_of_texts: float, seed: int) -> Array:
-    """The mean of ``r`` (subsets, 1 + draws), with draws that also vary with the training texts, of
-    which a subset has this share of all texts."""
-    (value, *draws), n_draws = r.mean(axis=0), r.shape[1] - 1
-    if len(r) < MOST_SUBSETS:
-        scale = spread_scale(n_units, len(r) * share_of_texts, n_draws, seed)
-        return np.append(value, spread_draws(value, np.array(draws), scale, -1, 1))
-    scale = spread_scale(n_units, None, n_draws, seed)
-    of_texts = spread_draws(value, np.array(draws), scale, -1, 1)
-    of_subsets = t_draws(r[:, 0], n_draws, seed) - value
-    return np.append(value, np.clip(of_texts + of_subsets, -1, 1))

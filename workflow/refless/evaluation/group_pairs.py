@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.special import stdtr, stdtrit
 
 from refless.evaluation.evaluate import LEVEL
-from refless.evaluation.pairs import holm
+from refless.evaluation.pairs import holm, rank_ranges
 from refless.statistics.bootstrap import TAIL, t_quantile
 from refless.statistics.measure import Measure
 
@@ -107,10 +107,12 @@ def _errors_of_differences(means: list[Mean], first: Array, second: Array) -> Ar
 
 def with_ranks(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """A table of groups, named in ``system``, with the ranks that significant differences leave
-    open, 1 for the greatest mean; NaN for a group without pairs."""
+    open (`rank_ranges`), 1 for the greatest mean; NaN for a group without pairs."""
     significant = pairs[pairs["p_holm"] < LEVEL]
-    ranked = table["system"].isin({*pairs["a"], *pairs["b"]})
-    better = table["system"].map(significant["b"].value_counts()).fillna(0)
-    worse = table["system"].map(significant["a"].value_counts()).fillna(0)
-    low, high = (better + 1).where(ranked), (ranked.sum() - worse).where(ranked)
-    return table.assign(rank_low=low, rank_high=high)
+    names = list(dict.fromkeys([*pairs["a"], *pairs["b"]]))
+    open_ranks = rank_ranges(names, significant["a"], significant["b"])
+    first, last = (
+        table["system"].map({name: ends[end] for name, ends in open_ranks.items()}).astype(float)
+        for end in (0, 1)
+    )
+    return table.assign(rank_low=first, rank_high=last)

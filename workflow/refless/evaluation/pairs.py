@@ -1,5 +1,6 @@
 """Every two methods against each other, on the draws that all methods share."""
 
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -15,11 +16,10 @@ from refless.evaluation.evaluate import (
     Comparison,
     criterion,
     difference_p,
-    fixed_draws,
     interval_columns,
 )
 from refless.evaluation.read import Rated
-from refless.methods import SURFACE_PREFIX, column_name
+from refless.methods import column_name, is_candidate, is_text_blind
 from refless.statistics.measure import Measure
 
 Array = np.ndarray
@@ -51,7 +51,7 @@ def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
             row: draws[measure][0]
             for row, draws in comparison.draws.items()
             if row[0] == split
-            and not row[1].startswith(SURFACE_PREFIX)
+            and (is_candidate(row[1]) or is_text_blind(row[1]))
             and draws["coverage"][0] >= LEAST_COVERAGE
             and np.isfinite(draws[measure][0])
         }
@@ -60,11 +60,8 @@ def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:
         least = LEAST_P / max(1, len(r) * (len(r) - 1) // 2)
         rows = []
         for a, b in combinations(best_first, 2):
-            sides = [
-                fixed_draws(row, comparison.draws_beside(row, other))
-                for row, other in ((a, b), (b, a))
-            ]
-            gap = difference(sides[0], sides[1], comparison.spreads[split])
+            first, second = comparison.fixed_draws([a, b])
+            gap = difference(first, second, comparison.spread(split))
             p = difference_p(gap, split, rated, least)
             names = {"a": column_name(*a[1:]), "b": column_name(*b[1:])}
             rows.append({"split": split, **names, **interval_columns("difference", gap), "p": p})
@@ -79,15 +76,40 @@ def significant(pairs: pd.DataFrame) -> Array:
     return ((pairs["p_holm"] < LEVEL) & (pairs["difference"].abs() >= LEAST_LEAD)).to_numpy()
 
 
-def ranks(pairs: pd.DataFrame) -> dict[str, int]:
-    """The rank of each method of one split, the best first: those that are not significantly
-    different from the best of a rank share it. Empty without a test."""
+def ranks(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """Of each method of one split, the best first, the ranks that its pairs leave open. Empty
+    without a test."""
+    if not pairs["p_holm"].notna().any():
+        return {}
     differ = pairs[significant(pairs)]
-    apart = set(map(frozenset, zip(differ["a"], differ["b"], strict=True)))
-    left = list(dict.fromkeys([*pairs["a"], *pairs["b"]])) if pairs["p_holm"].notna().any() else []
-    rank_of: dict[str, int] = {}
-    while left:
-        best, rank = left[0], max(rank_of.values(), default=0) + 1
-        rank_of |= {name: rank for name in left if frozenset((best, name)) not in apart}
-        left = [name for name in left if name not in rank_of]
-    return rank_of
+    ahead = differ["difference"] > 0
+    return rank_ranges(
+        list(dict.fromkeys([*pairs["a"], *pairs["b"]])),
+        differ["a"].where(ahead, differ["b"]),
+        differ["b"].where(ahead, differ["a"]),
+    )
+
+
+def rank_ranges(
+    names: Sequence[str], better: Iterable[str], worse: Iterable[str]
+) -> dict[str, tuple[int, int]]:
+    """The first and the last rank that each of these may have, 1 for the best.
+
+    names : in descending order
+    better, worse : of each significant difference, who is better, and who is worse
+
+    Who is better than a better one is better, too, so the range of each begins below those of its
+    betters. Of a, b and c, where a is better than b alone, c may be the best or the last:
+
+    >>> rank_ranges("abc", ["a"], ["b"])
+    {'a': (1, 2), 'b': (2, 3), 'c': (1, 3)}
+    >>> rank_ranges("abc", ["a", "b"], ["b", "c"])
+    {'a': (1, 1), 'b': (2, 2), 'c': (3, 3)}
+    """
+    number_of = {name: number for number, name in enumerate(names)}
+    beats = np.zeros((len(names), len(names)), bool)
+    beats[[number_of[name] for name in better], [number_of[name] for name in worse]] = True
+    for number in range(len(names)):
+        beats[:, number] |= beats[:, beats[:, number]].any(axis=1)
+    first, last = 1 + beats.sum(axis=0), len(names) - beats.sum(axis=1)
+    return {name: (int(first[n]), int(last[n])) for name, n in number_of.items()}

@@ -26,7 +26,7 @@ Array = np.ndarray
 Step = Callable[[int], None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ScoreAnswer(Answer):
     """What `refless score` answers: ``table`` has a row a text, ``prediction`` and, of neighbors,
     their number and the nearest; ``facts`` say how it was made and how well it agrees."""

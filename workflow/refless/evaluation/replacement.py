@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control, mode
 from refless.evaluation import EPSILON
 from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison
 from refless.evaluation.read import Rated, same_unit
-from refless.methods import SURFACE_PREFIX, column_name, is_text_blind
+from refless.methods import column_name, is_candidate
 
 Array = np.ndarray
 
@@ -128,9 +128,8 @@ def replacement_table(
     tests: dict[tuple[str, str], RaterTest] = {}
     mapped: dict[str, bool] = {}
     for (split, method, kernel), draws in comparison.draws.items():
-        trivial = is_text_blind(method) and method not in YARDSTICKS
-        trivial = trivial or method.startswith(SURFACE_PREFIX)
-        if split != "texts" or trivial or draws["coverage"][0] < LEAST_COVERAGE:
+        blind = not is_candidate(method) and method not in YARDSTICKS
+        if split != "texts" or blind or draws["coverage"][0] < LEAST_COVERAGE:
             continue
         candidate = values[column_name(method, kernel)].to_numpy(np.float64)
         score = rated.scores.get(method)

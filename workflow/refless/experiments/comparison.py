@@ -39,7 +39,7 @@ COMPARISON_COLUMNS = [
     *(name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")),
     *("provenance", "reason", *(Measure(name).draws for name in DRAWN)),
 ]
-"""Columns of the table, and draws; the difference is from the best trivial method."""
+"""Columns of the table, and draws; the difference is from the best text-blind method."""
 
 
 def rated_task(dataset: Task, human_systems: Sequence[str] = (), machines: bool = False) -> Rated:

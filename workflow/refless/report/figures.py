@@ -53,7 +53,7 @@ PUBLISHED: dict[str, Any] = {"marker": "*", "ms": 10, "mfc": "none", "ls": "none
 FOREST = {"method": "label", "pearson": "value", "pearson_low": "low", "pearson_high": "high"}
 METHODS = {
     "other": (PALETTE[0], "o", "methods that read the text"),
-    "trivial": (GREY, "s", "trivial methods"),
+    "text-blind": (GREY, "s", "text-blind methods"),
 }
 
 
@@ -191,5 +191,5 @@ def intervals_figure(table: pd.DataFrame, splits: Sequence[str], grey: Sequence[
     """
     rows = table[table["split"].isin(splits)].dropna(subset="pearson")
     rows = rows.sort_values("pearson", kind="stable", ascending=False).rename(columns=FOREST)
-    style = rows["label"].isin(grey).map({True: "trivial", False: "other"})
+    style = rows["label"].isin(grey).map({True: "text-blind", False: "other"})
     return forest_figure(rows.assign(down="", across="new " + rows["split"], style=style), METHODS)

@@ -18,7 +18,7 @@ def correlations_of_methods(
     tables: Mapping[str, pd.DataFrame], datasets: Mapping[str, str]
 ) -> tuple[Figure, pd.DataFrame]:
     """Pearson's r of each method with its interval, a row of panels a data set, a panel a split: of
-    new systems, the mean of their own. Trivial methods are grey, and together, below.
+    new systems, the mean of their own. Text-blind methods are grey, and together, below.
 
     tables : `comparison`
     datasets : their names
@@ -32,14 +32,14 @@ def correlations_of_methods(
     correlations = pd.concat(parts)[_COLUMNS].dropna(subset="pearson").reset_index(drop=True)
     if correlations.empty:
         return empty_figure("the table has the reason"), correlations
-    trivial = correlations["method"].map(is_text_blind).astype(bool)
+    text_blind = correlations["method"].map(is_text_blind).astype(bool)
     rows = correlations.rename(columns={name: FOREST[name] for name in _COLUMNS[4:]}).assign(
         label=[
             join_names(words(), row, ("method", "kernel"))
             for row in correlations.to_dict("records")
         ],
-        style=trivial.map({True: "trivial", False: "other"}),
+        style=text_blind.map({True: "text-blind", False: "other"}),
         down=correlations["dataset"].map(datasets),
         across=correlations["split"].map(words()["split"]),
     )
-    return forest_figure(pd.concat([rows[~trivial], rows[trivial]]), METHODS), correlations
+    return forest_figure(pd.concat([rows[~text_blind], rows[text_blind]]), METHODS), correlations

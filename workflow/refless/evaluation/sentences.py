@@ -1,0 +1,245 @@
+"""The words of a comparison: its answer as short tables, and what to know before trusting it."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from refless.evaluation import decisions
+from refless.evaluation.answer import missing_scores
+from refless.evaluation.decisions import (
+    Candidate,
+    Decision,
+    Decisions,
+    RaterDecision,
+    ScoreDecision,
+)
+from refless.evaluation.evaluate import LEAST_LEAD, LEVEL, Comparison
+from refless.evaluation.grid import Grid, grid_lines
+from refless.evaluation.measures import score_direction
+from refless.evaluation.read import Rated
+from refless.methods import label
+from refless.statistics import IntervalEstimate
+from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
+from refless.statistics.printed_p import printed_p
+
+MOST_ROWS = 8
+"""Scores, or candidates for a rater, that the answer lists."""
+BETWEEN = 0.1
+"""Share of the variance between raters from which on it matters."""
+VERDICTS = {
+    "": "shown",
+    decisions.NO_METHOD: "no method that covers half of the texts ranks them",
+    decisions.NOT_SIGNIFICANT: "not shown",
+    decisions.SMALL_LEAD: f"not shown, the lead is below {LEAST_LEAD:g}",
+    decisions.R_MAY_BE_0: "not shown, r may be 0",
+    decisions.FEW_SYSTEMS: "not tested, too few systems",
+    decisions.FEW_CONTEXTS: "not tested, too few contexts",
+    decisions.FEW_TEXTS: "not tested, too few different texts",
+}
+"""What a reader is told by `Decision.why_not`."""
+MAY_REPLACE = {
+    "": "yes",
+    decisions.FEW_RATERS: "no, of too few raters",
+    decisions.NOT_CLOSER: "no, no closer than a text-blind method",
+    decisions.TOO_FEW_WINS: "no",
+}
+"""What a reader is told by `Candidate.why_not`."""
+
+
+def answer_lines(rated: Rated, decided: Decisions) -> list[str]:
+    """The answer: what was rated, the verdict on each split, scores, and raters."""
+    lines = [*about(rated)]
+    for grid in grids(decided):
+        lines += grid_lines(grid)
+    return [*lines, *rater_sentences(decided.raters)]
+
+
+def grids(decided: Decisions) -> list[Grid]:
+    """The tables of the answer: splits, and as far as there are any, scores and raters."""
+    tables = [splits_grid(decided.splits)]
+    if any(decision.method for decision in decided.reading):
+        tables.append(reading_grid(decided.reading))
+    if decided.scores:
+        tables.append(scores_grid(decided.scores))
+    if decided.raters is not None and not [*rater_sentences(decided.raters)]:
+        tables.append(raters_grid(decided.raters.candidates))
+    return tables
+
+
+def splits_grid(splits: Sequence[Decision]) -> Grid:
+    """Of each split, the best method, and the best text-blind one; below, the lead."""
+    rows = []
+    for decision in splits:
+        best = label(decision.method, decision.kernel) if decision.method else "none"
+        rows.append(
+            (
+                decision.split,
+                best,
+                interval_words(decision.r),
+                f"{decision.coverage:.0%}" if 0 < decision.coverage < 1 else "",
+                label(decision.text_blind_method) if decision.text_blind_method else "none above 0",
+                number_words(decision.text_blind_r.value),
+            )
+        )
+    header = ("left out", "best method", "r", "covers", "best text-blind method", "r")
+    return Grid(header, rows, names=(1, 4), below=[*map(lead_words, splits)])
+
+
+def reading_grid(reading: Sequence[Decision]) -> Grid:
+    """Of each split, what reading adds to the best that does not look at a text."""
+    rows = [
+        (
+            decision.split,
+            label(decision.method) if decision.method else "none",
+            lead_words(decision),
+        )
+        for decision in reading
+    ]
+    return Grid(("left out", "does reading add?", "to text-blind methods"), rows, names=(1,))
+
+
+def lead_words(decision: Decision) -> str:
+    """The lead, its p, and the verdict."""
+    words = []
+    if decision.method:
+        words.append(f"lead {interval_words(decision.lead)}")
+    if not np.isnan(decision.corrected_p):
+        corrected = printed_p(decision.corrected_p, LEVEL)
+        words.append(f"corrected p {corrected} ({decision.methods} methods)")
+    return ": ".join(filter(None, (", ".join(words), VERDICTS[decision.why_not])))
+
+
+def scores_grid(scores: Sequence[ScoreDecision]) -> Grid:
+    """Of each score, r, its rank among scores, and the lead over text-blind methods."""
+    rows = []
+    for score in scores[:MOST_ROWS]:
+        decision = score.decision
+        verdict = VERDICTS[decision.why_not].partition(",")[0]
+        p = decision.corrected_p
+        corrected = "" if np.isnan(p) else f", p {printed_p(p, LEVEL)}"
+        rows.append(
+            (
+                decision.method,
+                interval_words(decision.r),
+                rank_words(score.first_rank, score.last_rank),
+                interval_words(score.behind),
+                f"{interval_words(decision.lead)}{corrected}: {verdict}",
+            )
+        )
+    header = ("score, new texts", "r", "rank", "behind the first", "lead over text-blind methods")
+    return Grid(header, rows, rest=_rest(len(scores), "scores in pairs.csv"))
+
+
+def raters_grid(candidates: Sequence[Candidate]) -> Grid:
+    """Which candidates may replace a rater."""
+    rows = [
+        (
+            label(candidate.method, candidate.kernel),
+            MAY_REPLACE[candidate.why_not],
+            f"{candidate.wins} of {candidate.raters} raters",
+            f"{candidate.advantage:.0%} of {candidate.texts:,} texts",
+        )
+        for candidate in candidates[:MOST_ROWS]
+    ]
+    header = ("method", "may replace a rater", "wins against", "as close as a rater on")
+    return Grid(header, rows, rest=_rest(len(candidates), "methods in replace.csv"))
+
+
+def _rest(number: int, what: str) -> str:
+    return f"{number - MOST_ROWS} more {what}" if number > MOST_ROWS else ""
+
+
+def rater_sentences(raters: RaterDecision | None) -> Iterator[str]:
+    """Why it is not decided what may replace a rater, where it is not."""
+    if raters is None:
+        return
+    if raters.not_tested:
+        yield f"may replace a rater: not tested, for {raters.not_tested}"
+    elif (passing := raters.passing_yardstick) is not None:
+        name = "a constant" if passing.method == "constant" else label(passing.method)
+        wins = f"{passing.wins} of {passing.raters} raters"
+        yield f"may replace a rater: not decided, so would {name} (it wins against {wins})"
+
+
+def number_words(value: float) -> str:
+    """``0.24``; nothing for NaN."""
+    return "" if np.isnan(value) else f"{value:.2f}"
+
+
+def interval_words(estimate: IntervalEstimate) -> str:
+    """``0.24 (0.10, 0.37)``; nothing for NaN."""
+    ends = "" if np.isnan(estimate.low) else f" ({estimate.low:.2f}, {estimate.high:.2f})"
+    return number_words(estimate.value) + ends if not np.isnan(estimate.value) else ""
+
+
+def rank_words(first: int | None, last: int | None) -> str:
+    """``1``, or ``2 to 3``."""
+    if first is None or last is None:
+        return ""
+    return f"{first}" if first == last else f"{first} to {last}"
+
+
+def about(rated: Rated) -> Iterator[str]:
+    """What was rated, and how far raters agree."""
+    line = f"{len(rated):,} texts"
+    for number, noun in ((rated.system, "system"), (rated.context_group, "context")):
+        if number is not None:
+            groups = len(np.unique(number))
+            line += f", {groups:,} {noun}" + "s" * (groups > 1)
+    yield line
+    if (raters := rated.raters) is not None:
+        line = f"{raters.number:,} raters, {raters.ratings_per_text:.2g} ratings a text"
+        if np.isnan(raters.icc_single.value):
+            yield f"{line}; {raters.repeated} texts with two ratings are too few for an agreement"
+        else:
+            one, mean = map(interval_words, (raters.icc_single, raters.icc_mean))
+            yield f"{line}; ICC of one rating {one}, of their mean {mean}"
+
+
+def warnings(rated: Rated, comparison: Comparison, replacement: pd.DataFrame) -> Iterator[str]:
+    """What a reader has to know before trusting the answer."""
+    yield from comparison.kernel_notes
+    yield from _scale_and_raters(rated)
+    yield from _score_notes(rated, comparison)
+    if mapped := [*replacement.loc[replacement["mapped"].astype(bool), "method"]]:
+        yield f"{', '.join(mapped)}: of another unit, mapped to ratings by a line"
+    if rated.prompts is None:
+        yield (
+            "no column context or mr: texts that answer the same may be in training and in the"
+            " test, which flatters every method"
+        )
+    if 1 < (number := rated.contexts) < FEWEST_CONTEXTS:
+        yield f"{number} contexts are too few to be resampled: intervals hold for these alone"
+
+
+def _scale_and_raters(rated: Rated) -> Iterator[str]:
+    """A scale that nobody gave, and raters who use it differently."""
+    if rated.guessed:
+        low, high = (f"{round(end, 2):,g}" for end in rated.scale)
+        yield f"scale guessed: {low} to {high}{_far(rated)}; --scale gives another"
+    if rated.raters is not None and rated.raters.between > BETWEEN:
+        share = f"{rated.raters.between:.0%}"
+        yield f"{share} of the variance lies between raters: --center-raters takes it off"
+
+
+def _far(rated: Rated) -> str:
+    """What lies at the ends of a scale that a few ratings decide."""
+    low, high = np.quantile(rated.quality, [0.01, 0.99])
+    if high < 0.5:
+        return f" (99% of ratings lie below {rated.to_user_scale(high):,.3g})"
+    return f" (99% of ratings lie above {rated.to_user_scale(low):,.3g})" if low > 0.5 else ""
+
+
+def _score_notes(rated: Rated, comparison: Comparison) -> Iterator[str]:
+    """Scores that fall as ratings rise, and those that some texts lack."""
+    fold = comparison.splits["texts"][0].fold
+    turned: list[str] = []
+    for name, score in rated.scores.items():
+        draws = comparison.draws.get(("texts", name, ""))
+        against = score_direction(score, rated.quality, fold) < 0
+        if draws is not None and against and interval(draws["pearson"][1:])[0] > 0:
+            turned.append(name)
+    if turned:
+        yield f"{', '.join(turned)}: lower for better texts, so the sign is turned"
+    yield from missing_scores(pd.DataFrame(rated.scores))
