@@ -4,9 +4,10 @@ Stage: none. A script is thin: it hands what Snakemake gave it to one function o
 
     from refless.job import job
 
-    with job(snakemake):
-        from refless.kernels import kernel
-        ...
+    with job(snakemake) as output:
+        from refless.experiments.bleu_neighbors.matrices import write_kernel
+
+        write_kernel(output(snakemake.output[0]), ...)
 
 and imports what it needs inside, so that the log has it if that fails. So nothing heavy is imported
 here.
@@ -15,27 +16,27 @@ here.
 import logging
 import signal
 import sys
-import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from refless.errors import ReflessError
 from refless.store.files import writing
+from refless.store.records import Output, input_sums
 
 
 @contextmanager
-def job(snakemake: Any) -> Iterator[None]:
+def job(snakemake: Any) -> Iterator[Callable[[str], Output]]:
     """Keep a log at ``snakemake.log``, and end with 1 and one clear message on a known error.
 
     A `ReflessError` is printed as it is; anything else keeps its traceback, in the log as well.
-    A job that is cancelled (SIGTERM) removes its half-written files first. What it writes is sealed
-    with its inputs. Where there is no terminal, and so no bar, a line says that it is done.
+    A job that is cancelled (SIGTERM) removes its half-written files first. It gets a function that
+    turns a path into an `Output`, whose record has the sums of the job's inputs.
     """
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    path, begin = Path(snakemake.log[0]), time.monotonic()
+    path = Path(snakemake.log[0])
     try:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,13 +51,8 @@ def job(snakemake: Any) -> Iterator[None]:
         force=True,
     )
     try:
-        from refless.store.sealed import job_inputs
-
-        with job_inputs(map(str, getattr(snakemake, "input", ()))):
-            yield
-        if not sys.stderr.isatty():
-            name, seconds = getattr(snakemake, "rule", path.stem), time.monotonic() - begin
-            print(f"done: {name}: {_subject(snakemake)}{seconds:.0f} s", file=sys.stderr)
+        sums = input_sums(map(str, getattr(snakemake, "input", ())))
+        yield lambda path: Output(Path(path), sums)
     except ReflessError as error:
         message = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
         file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (message,), None))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from refless.errors import ReflessError
 from refless.models.rnn_qe.names import RUNS
-from refless.store.sealed import read_record
+from refless.store.records import read_record
 
 
 def opening_line(runs: Collection[str]) -> str:

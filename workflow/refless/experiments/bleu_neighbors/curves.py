@@ -23,6 +23,7 @@ from refless.experiments.bleu_neighbors.table1 import TaskStyles, of_our_tasks
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.statistics.correlation import spearman
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
@@ -74,7 +75,7 @@ def data_size_curve(
 
 
 def write_data_size_curve(
-    path: str | Path, dataset: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
+    path: Destination, dataset: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
 ) -> None:
     """Write the curve over the data size of a data set from the blocks of its kernel; ``settings``
     are ``tau``, ``a``, ``b`` and ``seed``."""

@@ -28,6 +28,7 @@ from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
 from refless.statistics.measure import measure_columns
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 
@@ -36,7 +37,7 @@ Key = tuple[str, str, str]
 
 
 def write_cross_estimates(
-    path: str | Path,
+    path: Destination,
     source: Task,
     target: Task,
     taus: Mapping[str, float],

@@ -8,7 +8,6 @@ pair, and rank correlations are averaged over assignments, which all metrics sha
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.measure import Measure
 from refless.statistics.ranks import kendall_rows
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 
@@ -88,7 +88,7 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Variant]]
     ]
 
 
-def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) -> None:
+def write_units(path: Destination, dataset: Task, settings: Mapping[str, Any]) -> None:
     """Compute and write what table 2 and figure 2 show of a data set whose texts have the column
     ``context_id``; ``settings`` are those of the experiment and of the data set. Raises
     FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
