@@ -20,7 +20,7 @@ from refless.fetch.__main__ import main
 from refless.fetch.encoders import fetch_encoder, locate_encoder
 from refless.fetch.places import Places, Source, read_sources
 from refless.fetch.raw_files import fetch, verify
-from refless.kernels.bertscore import KERNELS
+from refless.kernel_registry import KERNELS
 from refless.plan import Plan
 from refless.settings import read_settings
 from tests.kernels.test_bertscore import fake_model

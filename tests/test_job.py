@@ -64,6 +64,17 @@ def test_an_unknown_error_keeps_its_traceback(tmp_path):
     assert "Traceback" in log.read_text()
 
 
+def test_a_job_without_its_packages_says_where_they_are_missing(tmp_path, capsys):
+    log = tmp_path / "task.log"
+    with pytest.raises(SystemExit), job(told(log)):
+        import no_such_package  # noqa: F401
+    written = capsys.readouterr().err
+    assert "no_such_package" in written
+    assert sys.executable in written
+    assert "Traceback" not in written
+    assert "Traceback" in log.read_text()
+
+
 def test_a_job_that_dies_in_its_imports_has_a_log():
     """So they come after the log is open."""
     for path in (ROOT / "workflow/scripts").glob("*.py"):

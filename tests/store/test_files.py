@@ -344,7 +344,7 @@ def test_edited_code_counts_and_an_edited_message_does_not(package, name, old, n
     sums = []
     for text in (SOURCES[name], SOURCES[name].replace(old, new)):
         (package / name).write_text(text)
-        for cached in (code_sums._imports, code_sums._tree, code_sums._code):
+        for cached in (code_sums._imports, code_sums._read):
             cached.cache_clear()
         sums.append(code_sums.code_sum("kernels/a.py"))
     assert (sums[0] != sums[1]) == counts

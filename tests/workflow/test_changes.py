@@ -3,6 +3,7 @@ that come with refless."""
 
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -60,7 +61,7 @@ def test_an_edited_module_makes_again_what_hangs_on_it(changed):
     changed.own_modules()
     edit(changed, "workflow/refless/kernels/rouge_l.py", "\n# a comment\n")
     edit(changed, "workflow/refless/errors.py", "\nCHANGED = 1\n")
-    edit(changed, "workflow/refless/kernels/_registry.py", "\nCHANGED = 1\n")
+    edit(changed, "workflow/refless/kernel_registry.py", "\nCHANGED = 1\n")
     assert changed.planned("all") == {}
     for path, again, kept in EDITS:
         before = (changed.path / path).read_text(encoding="utf-8")
@@ -107,7 +108,7 @@ def test_the_model_that_comes_with_refless_is_written_where_it_is_read(fresh, tm
 @pytest.mark.parametrize(
     ("module", "code", "named"),
     [
-        ("pandas", "raise ModuleNotFoundError(name='pandas')", "has no package pandas"),
+        ("pydantic", "raise ModuleNotFoundError(name='pydantic')", "has no package pydantic"),
         ("sitecustomize", "import snakemake\nsnakemake.__version__ = '10.0.0'", "Snakemake 9"),
     ],
 )
@@ -116,6 +117,32 @@ def test_another_snakemake_says_what_to_install(fresh, tmp_path, module, code, n
     told = fresh.snakemake("-n", RATINGS, ok=False, PYTHONPATH=str(tmp_path))
     assert named in told
     assert "pip install" in told
+
+
+ALONE = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in WORDS or name.startswith("snakemake_logger_plugin"):
+            raise ModuleNotFoundError(f"no {name} here", name=name)
+
+sys.meta_path.insert(0, Refuse())
+"""
+
+
+def test_reading_the_rules_needs_snakemake_alone(fresh, tmp_path):
+    """As where it has an environment of its own, and jobs have theirs."""
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    names = {re.split("[<>=]", line)[0] for line in needed} | {"sklearn", "markdown_it", "torch"}
+    names -= {"jinja2", "pydantic", "pyyaml", "requests"}  # Snakemake's own
+    code = ALONE.replace("WORDS", repr(names))
+    (tmp_path / "sitecustomize.py").write_text(code, encoding="utf-8")
+    alone = {"PYTHONPATH": str(tmp_path)}
+    assert fresh.planned("all", **alone)["compute_kernel"] > 1
+    fresh.snakemake("--lint", **alone)
+    told = fresh.snakemake(RATINGS, ok=False, **alone)
+    assert "has no package pandas" in told
 
 
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:

@@ -53,14 +53,24 @@ def job(snakemake: Any) -> Iterator[Callable[[str], Output]]:
     try:
         sums = input_sums(map(str, getattr(snakemake, "input", ())))
         yield lambda path: Output(Path(path), sums)
+    except ModuleNotFoundError as error:
+        _write_traceback(path)
+        _end(
+            f"{sys.executable}, which runs this job, has no package {error.name}\n  What to do:"
+            " install what refless needs there (envs/lock/core.txt), or run with --sdm conda"
+        )
     except ReflessError as error:
         message = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
         file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (message,), None))
         _end(message)
     except Exception:
-        with open(path, "a", encoding="utf-8") as log:
-            traceback.print_exc(file=log)
+        _write_traceback(path)
         raise
+
+
+def _write_traceback(path: Path) -> None:
+    with open(path, "a", encoding="utf-8") as log:
+        traceback.print_exc(file=log)
 
 
 def _subject(snakemake: Any) -> str:

@@ -24,13 +24,13 @@ environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PA
 
 try:
     from refless.errors import ReflessError
-    from refless.experiments.reproducibility.claims import read_claims
     from refless.fetch.places import Places, read_sources
-    from refless.kernels import entry, names as kernel_names
+    from refless.kernel_registry import entry, names as kernel_names
     from refless.models.rnn_qe import names as qe
     from refless.plan import Plan
     from refless.report.catalogue import catalogue, module_of
     from refless.report.styles import dataset_styles
+    from refless.resources import read_claims
     from refless.run_messages import closing_lines, opening_line
     from refless.settings import read_settings, typed
     from refless.code_sums import code_sum

@@ -1,6 +1,6 @@
 # Stage: report. In: every table and figure. Out: results/report.html, results/run.
 OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].tabulated_by]
-CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
+CLAIMS = read_claims()
 CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
 WHOLE = ["reproducibility", "reproducibility_cells", "claims"]  # what papers are summed up from
 PAGE_PARTS = [f"report/{name}" for name in ("report.html", "style.css", "table.js", "names.yaml")]

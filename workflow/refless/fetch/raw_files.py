@@ -115,7 +115,7 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
 
 def verify_kernel(kernel: str, options: Mapping[str, Any]) -> None:
     """Verify the raw files that a kernel reads, by its options. Raises SourceError: as `verify`."""
-    from refless.kernels import entry
+    from refless.kernel_registry import entry
 
     table = read_sources()
     for option, name in entry(kernel).files.items():
