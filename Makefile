@@ -121,7 +121,7 @@ $(VENV)/torch.done: envs/lock/torch.txt envs/lock/torch-wheel.txt $(VENV)/core.d
 	@echo "Installing what BERTScore needs (torch is large) ..."
 	$(PIP) --no-deps --require-hashes -r envs/lock/torch.txt
 	$(PIP) $(if $(TORCH),$(TORCH),--no-deps --require-hashes -r envs/lock/torch-wheel.txt)
-	$(BIN)/python -m refless.fetch results/logs/fetch.log --keep-going models/roberta-large
+	$(BIN)/python -m refless.fetch --keep-going models/roberta-large
 	@touch $@
 
 $(VENV)/files.done: envs/lock/files.txt $(VENV)/core.done

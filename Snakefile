@@ -36,9 +36,3 @@ include: "workflow/rules/report.smk"
 rule all:
     input:
         "results/report.html",
-
-
-onstart:
-    TRAINED = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "train_rnn_qe"]
-    if TRAINED:
-        print(opening_line([job.wildcards.name for job in TRAINED]), file=sys.stderr)

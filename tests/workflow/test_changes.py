@@ -108,7 +108,11 @@ def test_the_model_that_comes_with_refless_is_written_where_it_is_read(fresh, tm
 @pytest.mark.parametrize(
     ("module", "code", "named"),
     [
-        ("pydantic", "raise ModuleNotFoundError(name='pydantic')", "has no package pydantic"),
+        (
+            "sitecustomize",
+            "import sys\nsys.modules['refless.settings'] = None",
+            "has no package refless.settings",
+        ),
         ("sitecustomize", "import snakemake\nsnakemake.__version__ = '10.0.0'", "Snakemake 9"),
     ],
 )
@@ -120,14 +124,26 @@ def test_another_snakemake_says_what_to_install(fresh, tmp_path, module, code, n
 
 
 ALONE = """
+import importlib.util
+import pkgutil
 import sys
+
+LOGGER = "snakemake_logger_plugin"
+modules, spec = pkgutil.iter_modules, importlib.util.find_spec
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in WORDS or name.startswith("snakemake_logger_plugin"):
+        if name.partition(".")[0] in WORDS:
             raise ModuleNotFoundError(f"no {name} here", name=name)
 
+def without_loggers(path=None, prefix=""):
+    return [module for module in modules(path, prefix) if not module.name.startswith(LOGGER)]
+
 sys.meta_path.insert(0, Refuse())
+pkgutil.iter_modules = without_loggers
+importlib.util.find_spec = lambda name: (
+    None if name in WORDS or name.startswith(LOGGER) else spec(name)
+)
 """
 
 

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parent
 
 PLUMBING = (
     *("api.", "availability.", "cli/", "errors.", "fetch/", "job.", "kernel_registry.", "plan."),
-    *("resources/", "run_messages.", "settings/"),
+    *("resources/", "run_messages.", "settings/", "steps."),
 )
 """Parts of the package that bring things, say what is wrong, and end up in no result; and the list
 of kernels, of which each job hangs on its own entries."""
@@ -90,11 +90,7 @@ def _written(node: Any, names: set[str]) -> str:
         names |= {alias.name for alias in node.names}
     elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
         names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    parts = [_written(getattr(node, field, None), names) for field in _fields(type(node))]
+    # whether a name is read or written, its place says
+    fields = [name for name in node._fields if name not in ("ctx", "kind", "type_comment")]
+    parts = [_written(getattr(node, name, None), names) for name in fields]
     return f"{type(node).__name__}({','.join(parts)})"
-
-
-@cache
-def _fields(kind: type[ast.AST]) -> list[str]:
-    """What distinguishes nodes of a kind; whether a name is read or written, its place says."""
-    return [name for name in kind._fields if name not in ("ctx", "kind", "type_comment")]

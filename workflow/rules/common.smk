@@ -1,10 +1,8 @@
 # What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
-import atexit
 import os
 import re
 import shlex
 import sys
-import time
 from itertools import chain, permutations
 from os import environ
 from pathlib import Path
@@ -31,7 +29,7 @@ try:
     from refless.report.catalogue import catalogue, module_of
     from refless.report.styles import dataset_styles
     from refless.resources import read_claims
-    from refless.run_messages import closing_lines, opening_line
+    from refless.run_messages import Run, announce
     from refless.settings import read_settings, typed
     from refless.code_sums import code_sum
 except ModuleNotFoundError as error:
@@ -211,20 +209,5 @@ def kernel_minutes(wildcards, input, attempt):
     return attempt * int(60 + (100 if "torch" in entry(wildcards.kernel).packages else 10) * pairs)
 
 
-def print_closing_lines(place, begin):
-    """As Snakemake ends, since it calls no handler where there was nothing to do."""
-    dag = workflow.dag
-    if dag is None or workflow.execution_settings is None or workflow.dryrun or workflow.touch:
-        return
-    os.chdir(place)  # with --directory, Snakemake has gone back by now
-    asked = [path for job in dag.targetjobs for path in job.output or job.input]
-    # a job failed, the folder is locked, or there is no such target
-    whole = all(os.path.exists(path) for path in [*asked, *dag.targetfiles])
-    if asked and whole and not list(dag.needrun_jobs()):
-        made = {path for job in dag.jobs for path in job.output}
-        lines = closing_lines(asked, made, time.time() - begin)
-        print(*lines, sep="\n", file=sys.stderr, flush=True)
-
-
 if workflow.is_main_process:
-    atexit.register(print_closing_lines, os.getcwd(), time.time())
+    announce(Run(workflow, os.getcwd()))

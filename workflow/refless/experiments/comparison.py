@@ -2,6 +2,7 @@
 
 Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from refless.store import sealed
 from refless.store.records import Destination, read_record
 
 Array = np.ndarray
+_log = logging.getLogger(__name__)
 
 _DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
@@ -127,8 +129,10 @@ def compare_task(
         threads=threads,
         networks=read_networks(networks) if networks else None,
     )
+    _log.info("every method on the texts of all systems")
     table = _rows(rated_task(dataset, human_systems), all_settings)
     if human_systems:
+        _log.info("every method on the texts of machines")
         why = OTHER_FOLDS if networks else LEFT_OUT
         machine_settings = replace(
             all_settings, networks=None, left_out={**left_out, (NETWORKS, ""): why}

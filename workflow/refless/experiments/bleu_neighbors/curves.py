@@ -22,6 +22,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
 from refless.experiments.bleu_neighbors.table1 import TaskStyles, of_our_tasks
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.statistics.correlation import spearman
+from refless.steps import stepwise
 from refless.store import sealed
 from refless.store.records import Destination
 
@@ -61,7 +62,7 @@ def data_size_curve(
     size, so that adding a size changes no other. Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
     n, rows = len(quality), []
-    for size in sizes:
+    for size in stepwise("subsets of texts", list(sizes)):
         generator = np.random.default_rng([seed, size])
         for subset in range(SUBSETS if size < n else 1):
             sample = np.sort(generator.choice(n, size, replace=False))
