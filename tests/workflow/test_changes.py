@@ -158,7 +158,7 @@ def test_reading_the_rules_needs_snakemake_alone(fresh, tmp_path):
     assert fresh.planned("all", **alone)["compute_kernel"] > 1
     fresh.snakemake("--lint", **alone)
     told = fresh.snakemake(RATINGS, ok=False, **alone)
-    assert "has no package pandas" in told
+    assert "has no package" in told
 
 
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:
