@@ -45,7 +45,7 @@ lint: $(VENV)/dev.done ## linters, formatters and the type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m mypy
-	$(BIN)/python -m snakefmt --check Snakefile workflow/rules
+	$(BIN)/python -m snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/python -m snakemake --lint
 
 audit: $(VENV)/dev.done $(VENV)/audit.done ## licences, and known vulnerabilities (needs PyPI, or says that it did not run)
@@ -55,7 +55,7 @@ audit: $(VENV)/dev.done $(VENV)/audit.done ## licences, and known vulnerabilitie
 format: $(VENV)/dev.done ## put code and rules into their form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/python -m snakefmt Snakefile workflow/rules
+	$(BIN)/python -m snakefmt Snakefile workflow/Snakefile workflow/rules
 
 ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
 	$(BIN)/python -m snakemake --cores $(CORES) ship
