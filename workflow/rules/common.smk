@@ -29,7 +29,7 @@ try:
     from refless.plan import Plan
     from refless.report.catalogue import catalogue, module_of
     from refless.report.styles import dataset_styles
-    from refless.resources import read_claims, resources_folder
+    from refless.resources import bundled, read_claims
     from refless.run_messages import Run, announce
     from refless.settings import read_settings, typed
     from refless.code_sums import PACKAGE, code_sum
@@ -47,8 +47,8 @@ if not ROOT and library_version != VERSION:
 
 def repo_path(path):
     """A file that comes with the workflow; the rest is where Snakemake runs."""
-    if not ROOT:  # a wheel has what lies in resources
-        return str(resources_folder() / path.removeprefix("resources/"))
+    if not ROOT:
+        return str(bundled(path))
     return path if ROOT == Path.cwd() else str(ROOT / path)
 
 

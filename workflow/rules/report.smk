@@ -58,7 +58,7 @@ use rule table_template as claims with:
 
 
 # What of each paper was the same here, and what came out.
-use rule bleu_neighbors_table3 as reproducibility_papers with:
+use rule table_template as reproducibility_papers with:
     input:
         [f"results/tables/{name}.json" for name in REPORT_WHOLE],
         tables=[f"results/tables/{name}.csv" for name in REPORT_WHOLE],

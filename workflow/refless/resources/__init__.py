@@ -20,6 +20,13 @@ def resources_folder() -> Path:
     return checkout if (checkout / "sources.csv").is_file() else Path(str(files(__name__)))
 
 
+def bundled(path: str) -> Path:
+    """A file or folder that comes with refless, by its path in a checkout."""
+    folder = resources_folder()
+    in_wheel = folder / path.removeprefix("resources/")
+    return in_wheel if in_wheel.exists() else folder.parent / path
+
+
 def read_claims() -> list[dict[str, Any]]:
     """The claims of the papers and of the findings; the head of their file says what they have."""
     return list(read_yaml(resources_folder() / "published/claims.yaml"))
