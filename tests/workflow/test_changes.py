@@ -3,6 +3,7 @@ that come with refless."""
 
 import os
 import re
+import time
 import tomllib
 from pathlib import Path
 
@@ -85,6 +86,15 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
     assert "bleu_neighbors_figure2" in planned
     figures = {name for name, entry in catalogue().items() if entry.drawn_by}
     assert planned <= {*figures, "report"}
+
+
+def test_a_newer_time_of_code_makes_nothing_again(changed):
+    """After a checkout, or rsync: scripts and rules are newer than what they made."""
+    changed.own_modules()
+    later = time.time() + 60
+    for path in (changed.path / "workflow").rglob("*.*"):
+        os.utime(path, (later, later))
+    assert changed.planned("all") == {}
 
 
 @pytest.mark.slow
@@ -335,6 +345,8 @@ def test_an_item_trains_its_own_networks(fresh, tmp_path):
         planned = fresh.planned(item, PYTHONPATH=str(tmp_path))
         assert planned.get("train_rnn_qe", 0) == trainings, item
         assert {name for name in planned if name.startswith("rnn_qe")} == {item}
+        told = fresh.snakemake("--dry-run", item, PYTHONPATH=str(tmp_path))
+        assert re.search(rf"{trainings} jobs, about [0-9.]+ hours", told)  # what it costs
 
 
 def test_a_figure_computes_the_kernel_that_it_shows(fresh):

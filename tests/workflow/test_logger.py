@@ -1,6 +1,8 @@
 """What a run shows away from a terminal: by the records that Snakemake writes."""
 
 import logging
+import os
+from copy import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -104,6 +106,20 @@ def test_a_failed_job_is_shown_once_with_its_log(capsys, tmp_path):
     assert "failed: a_rule huse" in said
     assert said.count("the label is wrong") == 1
     assert "CalledProcessError" not in said
+
+
+def test_an_error_is_told_once_and_without_a_traceback(capsys, tmp_path):
+    old = tmp_path / "job.log"
+    old.write_text("done in 3 s\n")
+    os.utime(old, (1, 1))
+    told = "Failed to run sinfo: no such host\nTraceback (most recent call last):\n  File x"
+    error = logging.LogRecord("snakemake", logging.ERROR, "", 0, told, (), None)
+    failed = record(LogEvent.JOB_ERROR, "Error in rule", jobid=1, log=[str(old)])
+    shown([PLAN, begins(1, "a_rule"), copy(error), copy(error), failed])
+    said = capsys.readouterr().err
+    assert said.count("no such host") == 1
+    assert "Traceback" not in said
+    assert "done in 3 s" not in said  # of an earlier run
 
 
 def test_a_fault_of_the_logger_stops_no_run(capsys):

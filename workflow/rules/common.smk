@@ -242,6 +242,12 @@ def kernel_mb(wildcards, input, attempt):
     return attempt * int(2000 + 1000 * os.path.getsize(input.ratings[0]) / 1e6)
 
 
+def comparison_mb(wildcards, input, attempt):
+    """Memory: half as much again as the comparisons took, and an encoder's if there is one."""
+    encoder = any("torch" in entry(kernel).packages for kernel in PLAN.compared(wildcards.dataset))
+    return attempt * int(600 + 100 * os.path.getsize(input.ratings[0]) / 1e6 + 2000 * encoder)
+
+
 def kernel_minutes(wildcards, input, attempt):
     """Time for the slowest kernel, METEOR, which grows with the square of the texts; a hundred
     times as much with an encoder on a processor."""

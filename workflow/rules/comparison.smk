@@ -43,7 +43,7 @@ rule compare_methods:
     conda:
         "../../envs/refless.yaml"
     resources:
-        mem_mb=6000,
+        mem_mb=comparison_mb,
         runtime=120,
     params:
         settings=SETTINGS.comparison.model_dump(exclude={"networks"}),

@@ -27,6 +27,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         self._whole = self._closed = False
         self._begin = time.time()
+        self._errors: set[str] = set()
         self._shown: Handler
         if sys.stderr.isatty() and find_spec("snakemake_logger_plugin_rich"):
             from snakemake_logger_plugin_rich import LogHandler as Bars
@@ -50,7 +51,7 @@ class LogHandler(LogHandlerBase):
             self._whole = bool(record.done == record.total)  # type: ignore[attr-defined]
         elif record.getMessage().startswith(_NOTHING_TO_DO):
             self._whole = True
-        if not _is_repeated(record):
+        if not self._is_repeated(record):
             self._shown.handle(record)
         if event == LogEvent.RUN_INFO and not self.common_settings.dryrun:
             self._say("opening_lines")
@@ -64,6 +65,17 @@ class LogHandler(LogHandlerBase):
             self._say("closing_lines", self._whole, time.time() - self._begin)
         self._closed = True
         super().close()
+
+    def _is_repeated(self, record: LogRecord) -> bool:
+        """Whether an error was shown already, or only says that a job's command has failed: the
+        job's log says why. Its traceback stands in Snakemake's log, and nowhere else."""
+        if record.levelno < ERROR or getattr(record, "event", None) == LogEvent.JOB_ERROR:
+            return False
+        record.msg = message = record.getMessage().partition("\nTraceback (most recent")[0]
+        record.args = ()
+        repeated = message in self._errors or "CalledProcessError" in message
+        self._errors.add(message)
+        return repeated
 
     def _say(self, what: str, *arguments: Any) -> None:
         """Print what the rules of refless have to say of this run, if they are those that run."""
@@ -96,10 +108,3 @@ class LogHandler(LogHandlerBase):
     def needs_rulegraph(self) -> bool:
         """It has no use for the graph of rules."""
         return False
-
-
-def _is_repeated(record: LogRecord) -> bool:
-    """Whether it only says that a job's command has failed: the job's log says why."""
-    return getattr(record, "event", None) == LogEvent.ERROR and (
-        "CalledProcessError" in record.getMessage()
-    )

@@ -140,7 +140,8 @@ class Lines(Handler):
         where = f"{self._label(job)}; its log: {' '.join(logs)}"
         lines = [f"{time.strftime('%H:%M:%S')} failed: {where}"]
         for path in map(Path, logs if self._shows_logs else []):
-            if path.is_file():
+            # what lies there may be the log of an earlier run
+            if path.is_file() and path.stat().st_mtime >= self._progress.began - 1:
                 lines.append(path.read_text(encoding="utf-8", errors="replace").rstrip())
         return "\n".join(lines)
 
