@@ -65,6 +65,8 @@ docs: $(VENV)/docs.done ## docs/settings.md, the picture of README, and the hand
 	cp results/figures/reproducibility_cells.png docs/images/agreement.png
 	sed 's|](docs/|](|g; s|\[\(C[A-Z]*\.[a-z]*\)\]([^)]*)|\1|g' README.md > docs/index.md
 	$(BIN)/python -m refless.settings > docs/settings.md
+	$(BIN)/python -m refless.settings schema > workflow/schemas/config.schema.yaml
+	$(BIN)/python -m refless.report.catalogue > codecheck.yml
 	$(BIN)/mkdocs build --quiet
 
 benchmark: $(VENV)/dev.done ## how fast kernels, ΔBLEU and, after `make torch`, training are here

@@ -3,12 +3,14 @@ that come with refless."""
 
 import os
 import re
+import shutil
 import time
 import tomllib
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from refless.data.task import read_task
 from refless.report.catalogue import catalogue
@@ -247,6 +249,29 @@ def test_the_same_bytes_again_and_elsewhere(small, fresh, tmp_path):
     project.snakemake(*tables, LC_ALL="C", TZ="Asia/Kathmandu", PYTHONHASHSEED="7")
     assert set(tables) <= set(there := project.contents())
     assert [path for path in tables if there[path] != before[path]] == []
+
+
+def test_the_manifest_lists_what_a_run_leaves(quick):
+    """For a codecheck: every table and figure, and nothing else."""
+    manifest = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))["manifest"]
+    results = quick.path / "results"
+    there = {*results.glob("tables/*.csv"), *results.glob("figures/*.pdf")}
+    assert {quick.path / entry["file"] for entry in manifest} == there
+
+
+@pytest.mark.slow
+def test_the_try_on_invented_data_has_every_method_and_a_report(tmp_path):
+    shutil.copytree(
+        ROOT / ".test", tmp_path / "try", ignore=shutil.ignore_patterns("results", ".s*")
+    )
+    project = Project(tmp_path / "try")
+    told = ["-s", str(ROOT / "workflow/Snakefile"), "--configfile", "config/config.yaml"]
+    project.snakemake(*told, "--", "comparison")
+    table = project.table("comparison")
+    assert set(table["dataset"]) == {"invented"}
+    assert table.loc[table["pearson"].notna(), "method"].nunique() > 8
+    project.snakemake(*told, "--report", "report.html", "--", "comparison")
+    assert "comparison.svg" in (project.path / "report.html").read_text(encoding="utf-8")
 
 
 FILES = sorted(path for path in SHIPPED.rglob("*.*") if path.suffix in (".csv", ".gz"))

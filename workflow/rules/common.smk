@@ -59,8 +59,9 @@ def whole_config():
         # in its place, since jobs look there as well
         update_config(config, typed(workflow.config_settings.config))
     whole = load_configfile(CONFIG if ROOT else workflow.source_path("../../config/config.yaml"))
-    # an empty section sets nothing
+    # an empty section sets nothing, and an empty data set is taken out
     update_config(whole, {name: section for name, section in config.items() if section is not None})
+    whole["data"] = {name: entry for name, entry in whole["data"].items() if entry is not None}
     return whole
 
 
