@@ -6,6 +6,12 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# A minute or two, of which pip says nothing or far too much: a count of its packages.
+define count_packages
+@{ $(subst --quiet,--progress-bar off,$(PIP)) $(1) || touch $@.failed; } \
+  | awk '/^Collecting/ { printf "\r%d packages", ++n; fflush() } END { if (n) print "" }'; \
+  ! rm $@.failed 2> /dev/null
+endef
 
 .DEFAULT_GOAL := quickstart
 
@@ -113,7 +119,7 @@ $(VENV)/bin/python:
 
 $(VENV)/core.done: envs/lock/core.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what refless needs into $(VENV) (a minute or two) ..."
-	$(PIP) --require-hashes -r envs/lock/core.txt
+	$(call count_packages,--require-hashes -r envs/lock/core.txt)
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 

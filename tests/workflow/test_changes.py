@@ -261,9 +261,8 @@ def test_the_manifest_lists_what_a_run_leaves(quick):
 
 @pytest.mark.slow
 def test_the_try_on_invented_data_has_every_method_and_a_report(tmp_path):
-    shutil.copytree(
-        ROOT / ".test", tmp_path / "try", ignore=shutil.ignore_patterns("results", ".s*")
-    )
+    of_runs = shutil.ignore_patterns("results", ".snakemake", "report.html")
+    shutil.copytree(ROOT / ".test", tmp_path / "try", ignore=of_runs)
     project = Project(tmp_path / "try")
     told = ["-s", str(ROOT / "workflow/Snakefile"), "--configfile", "config/config.yaml"]
     project.snakemake(*told, "--", "comparison")
