@@ -14,8 +14,8 @@ PARTS = (
     "resources/*.csv",
     "resources/*.yaml",
     "resources/published/*",
+    "resources/shipped/**/*",
 )
-PARTS += ("resources/shipped/**/*",)
 
 
 class BuildWithResources(build_py):
