@@ -140,7 +140,7 @@ import importlib.util
 import pkgutil
 import sys
 
-LOGGER = "snakemake_logger_plugin"
+PLUGINS = "snakemake_logger_plugin", "snakemake_executor_plugin_slurm"
 modules, spec = pkgutil.iter_modules, importlib.util.find_spec
 
 class Refuse:
@@ -148,13 +148,13 @@ class Refuse:
         if name.partition(".")[0] in WORDS:
             raise ModuleNotFoundError(f"no {name} here", name=name)
 
-def without_loggers(path=None, prefix=""):
-    return [module for module in modules(path, prefix) if not module.name.startswith(LOGGER)]
+def without_plugins(path=None, prefix=""):
+    return [module for module in modules(path, prefix) if not module.name.startswith(PLUGINS)]
 
 sys.meta_path.insert(0, Refuse())
-pkgutil.iter_modules = without_loggers
+pkgutil.iter_modules = without_plugins
 importlib.util.find_spec = lambda name: (
-    None if name in WORDS or name.startswith(LOGGER) else spec(name)
+    None if name in WORDS or name.startswith(PLUGINS) else spec(name)
 )
 """
 

@@ -30,7 +30,10 @@ class Run:
 
     def opening_lines(self) -> list[str]:
         """What training costs, if networks are trained."""
-        jobs = [job for job in self.workflow.dag.needrun_jobs() if _is(job, "train_rnn_qe")]
+        if self.workflow.dag is None:
+            return []
+        needed = self.workflow.dag.needrun_jobs(exclude_finished=False)
+        jobs = [job for job in needed if _is(job, "train_rnn_qe")]
         return [opening_line([job.wildcards.name for job in jobs])] if jobs else []
 
     def closing_lines(self, whole: bool, seconds: float) -> list[str]:

@@ -32,11 +32,11 @@ try:
     from refless.resources import bundled, read_claims
     from refless.run_messages import Run, announce
     from refless.settings import read_settings, typed
-    from refless.code_sums import PACKAGE, code_sum
+    from refless.code_sums import code_sum
 except ModuleNotFoundError as error:
     raise WorkflowError(
         f"{sys.executable}, which runs Snakemake, has no package {error.name}\n  What to do: install"
-        f" there what these rules need: refless {VERSION}, and all of its envs/lock/core.txt"
+        f" there what these rules need, refless {VERSION}: pip install -r envs/lock/core.txt, and pip install ."
     ) from None
 if not ROOT and library_version != VERSION:
     raise WorkflowError(

@@ -197,7 +197,7 @@ rule train_qe_model:
     input:
         available(RATINGS, dataset=RATED),
     output:
-        str(PACKAGE / "models/rnn_qe/shipped.npz"),
+        repo_path("workflow/refless/models/rnn_qe/shipped.npz"),
     log:
         "results/logs/train_qe_model.log",
     conda:

@@ -115,7 +115,8 @@ class Lines(Handler):
         counts.pop("total", None)
         self._progress = Progress(counts, time.time())
         listed = ", ".join(f"{rule} {n}" if n > 1 else rule for rule, n in counts.items())
-        return f"{self._progress.total} jobs: {listed}"
+        total = self._progress.total
+        return f"{total} {'job' if total == 1 else 'jobs'}: {listed}"
 
     def _started(self, record: LogRecord) -> str:
         """Nothing: what has ended is written, and what runs is in its log."""
