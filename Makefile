@@ -1,16 +1,22 @@
 # Sets everything up and runs the quickstart: `make`. Tests: `make test`.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-# What is at hand is computed, the rest is read from resources/shipped; no network is trained.
+# What comes along is read, whatever mirror there is; raw files that were fetched before are used. No network is trained.
 OFFLINE := --config network=False 'rnn_qe={"train": "never"}'
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# A minute or two, of which pip says nothing or far too much: a count of its packages.
+define count_packages
+@{ $(subst --quiet,--progress-bar off,$(PIP)) $(1) || touch $@.failed; } \
+  | awk '/^Collecting/ { printf "\r%d packages", ++n; fflush() } END { if (n) print "" }'; \
+  ! rm $@.failed 2> /dev/null
+endef
 
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
-	$(BIN)/python -m snakemake --cores $(CORES) $(OFFLINE) -- all
+	REFLESS_MIRROR= $(BIN)/python -m snakemake --cores $(CORES) $(OFFLINE) -- all
 
 all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes all but what needs torch
 	$(BIN)/python -m snakemake --cores $(CORES)
@@ -45,7 +51,7 @@ lint: $(VENV)/dev.done ## linters, formatters and the type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m mypy
-	$(BIN)/python -m snakefmt --check Snakefile workflow/rules
+	$(BIN)/python -m snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/python -m snakemake --lint
 
 audit: $(VENV)/dev.done $(VENV)/audit.done ## licences, and known vulnerabilities (needs PyPI, or says that it did not run)
@@ -55,7 +61,7 @@ audit: $(VENV)/dev.done $(VENV)/audit.done ## licences, and known vulnerabilitie
 format: $(VENV)/dev.done ## put code and rules into their form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/python -m snakefmt Snakefile workflow/rules
+	$(BIN)/python -m snakefmt Snakefile workflow/Snakefile workflow/rules
 
 ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
 	$(BIN)/python -m snakemake --cores $(CORES) ship
@@ -65,6 +71,8 @@ docs: $(VENV)/docs.done ## docs/settings.md, the picture of README, and the hand
 	cp results/figures/reproducibility_cells.png docs/images/agreement.png
 	sed 's|](docs/|](|g; s|\[\(C[A-Z]*\.[a-z]*\)\]([^)]*)|\1|g' README.md > docs/index.md
 	$(BIN)/python -m refless.settings > docs/settings.md
+	$(BIN)/python -m refless.settings schema > workflow/schemas/config.schema.yaml
+	$(BIN)/python -m refless.report.catalogue > codecheck.yml
 	$(BIN)/mkdocs build --quiet
 
 benchmark: $(VENV)/dev.done ## how fast kernels, ΔBLEU and, after `make torch`, training are here
@@ -111,7 +119,7 @@ $(VENV)/bin/python:
 
 $(VENV)/core.done: envs/lock/core.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what refless needs into $(VENV) (a minute or two) ..."
-	$(PIP) --require-hashes -r envs/lock/core.txt
+	$(call count_packages,--require-hashes -r envs/lock/core.txt)
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -121,7 +129,7 @@ $(VENV)/torch.done: envs/lock/torch.txt envs/lock/torch-wheel.txt $(VENV)/core.d
 	@echo "Installing what BERTScore needs (torch is large) ..."
 	$(PIP) --no-deps --require-hashes -r envs/lock/torch.txt
 	$(PIP) $(if $(TORCH),$(TORCH),--no-deps --require-hashes -r envs/lock/torch-wheel.txt)
-	$(BIN)/python -m refless.fetch results/logs/fetch.log --keep-going models/roberta-large
+	$(BIN)/python -m refless.fetch --keep-going models/roberta-large
 	@touch $@
 
 $(VENV)/files.done: envs/lock/files.txt $(VENV)/core.done

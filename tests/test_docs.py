@@ -174,7 +174,7 @@ def _snakemake(words: list[str]) -> str:
         read = get_argument_parser().parse_args(words)
     except (SystemExit, argparse.ArgumentError) as error:
         return f"snakemake: {error}"
-    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    files = [ROOT / "workflow/Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
     rules = "\n".join(path.read_text(encoding="utf-8") for path in files)
     names = {*re.findall(r"(?m)^ *rule (\w+):", rules), *catalogue(), "TARGET"}
     names |= {"bleu_neighbors", "delta_bleu", "rnn_qe"}

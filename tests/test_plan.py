@@ -14,9 +14,10 @@ from refless.fetch.places import Places, Source, read_sources
 from refless.plan import RESULTS, Plan
 from refless.run_messages import closing_lines
 from refless.settings import read_settings
-from refless.shipping import MANIFEST
 from refless.store.files import file_sum
-from refless.store.sealed import record_path, write_sidecar
+from refless.store.manifest import MANIFEST
+from refless.store.records import record_path
+from refless.store.sealed import write_sidecar
 from tests.conftest import ROOT
 from tests.test_settings import CONFIG, changed
 

@@ -6,6 +6,7 @@ import sys
 from functools import reduce
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
@@ -133,6 +134,16 @@ def test_every_fault_is_told_at_once():
 
 
 def test_the_documentation_is_made_from_the_models():
-    call = [sys.executable, "-m", "refless.settings"]
-    done = subprocess.run(call, capture_output=True, text=True, check=True)
-    assert done.stdout == (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+    pages = {"docs/settings.md": [], "workflow/schemas/config.schema.yaml": ["schema"]}
+    for page, words in pages.items():
+        call = [sys.executable, "-m", "refless.settings", *words]
+        done = subprocess.run(call, capture_output=True, text=True, check=True)
+        assert done.stdout == (ROOT / page).read_text(encoding="utf-8"), page
+
+
+def test_the_schema_takes_the_configuration():
+    """By another validator than ours, which is Snakemake's."""
+    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    assert list(validator.iter_errors(CONFIG)) == []
+    assert list(validator.iter_errors(changed("bootstrap.draws", "many")))

@@ -3,6 +3,7 @@ half-written. What one reader or one download does is tested beside it (tests/st
 
 import ctypes
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -152,6 +153,28 @@ def test_a_dead_mirror_is_named_and_leaves_nothing(fresh):
     assert "resources/manual/nem/emnlp_data_medians.csv" in said
     assert "Traceback" not in said
     assert not list((fresh.path / "resources").rglob("emnlp*"))
+
+
+def test_without_a_network_one_line_names_all_that_is_not_there(fresh):
+    """And that `make` needs none; what one job has to say, its log says once."""
+    fresh.mirror = "http://127.0.0.1:9"
+    said = fresh.snakemake(*OFFLINE, "--", "rnn_qe", ok=False)
+    (line,) = re.findall(r".* were not fetched: (.*)", said)
+    assert len(line.split(", ")) == 8
+    assert "nem/emnlp_data_medians.csv" in line
+    assert "`make`" in said
+    failed = re.findall(r"failed: fetch_source", said)
+    assert said.count("could not be had") == len(failed)
+
+
+def test_a_run_that_fails_before_its_jobs_has_no_lines_of_success(changed):
+    """All that it would make is there, but conda is not."""
+    item = "bleu_neighbors_figure3"
+    told = ["--forcerun", item, "--sdm", "conda", "--conda-prefix", "conda", "--", item]
+    said = changed.snakemake(*told, ok=False, PATH="/nowhere")
+    assert "conda" in said
+    assert "\nfigures " not in said
+    assert "\nfigures " in changed.snakemake("--forcerun", item, "--", item)
 
 
 def test_a_wrong_setting_is_one_message(fresh):

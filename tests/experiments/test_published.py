@@ -13,9 +13,10 @@ from refless.experiments.published import (
     read_published,
 )
 from refless.experiments.reproducibility.cells import by_measure, published_cells
-from refless.experiments.reproducibility.claims import claim_holds, claims_table, read_claims
+from refless.experiments.reproducibility.claims import claim_holds, claims_table
 from refless.methods import METHODS, is_text_blind
 from refless.report.catalogue import catalogue
+from refless.resources import read_claims
 from refless.statistics import IntervalEstimate
 from refless.statistics.measure import Measure
 from tests.conftest import ROOT
@@ -238,7 +239,7 @@ def test_without_numbers_there_is_a_reason(table):
 
 
 def test_every_claim_is_complete_and_about_a_table_of_the_catalogue():
-    claims = read_claims(ROOT / "resources/published/claims.yaml")
+    claims = read_claims()
     needed = {"paper", "claim", "table", "row", "column", "side"}
     assert all(needed <= set(claim) <= needed | {"less", "bound", "than"} for claim in claims)
     less = [claim["less"] for claim in claims if "less" in claim]

@@ -16,7 +16,7 @@ from refless.kernels import kernel
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.models.neighbors import TAUS, NeighborsRegressor
 from refless.models.neighbors_file import load_neighbors, save_neighbors, signature_line
-from refless.store.sealed import read_signed, write_signed
+from refless.store.records import read_signed, write_signed
 from tests.workflow.small_data import sentences
 
 NAN = float("nan")

@@ -6,13 +6,14 @@ every few seconds, so most of the time here is waiting.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Project, small_project
+from tests.conftest import ROOT, Project, small_project
 from tests.drills.test_drills import KERNEL, SABOTEUR, TASK
 from tests.slurm.cluster import INSIDE, bring_back, lose_node, wait_for
 
@@ -45,7 +46,11 @@ def books(project: Project) -> list[dict[str, str]]:
 
 def test_results_are_those_of_a_local_run_bit_for_bit(local, tmp_path):
     remote = small_project(tmp_path / "remote")
-    remote.snakemake(*ON_SLURM, "--", CURVE)
+    output = remote.snakemake(*ON_SLURM, "--", CURVE)
+    # a line for each job that has ended, by Snakemake's own process
+    done = re.findall(r"(\d+) of \d+ done: (\w+)", output)
+    assert [int(k) for k, _ in done] == list(range(1, len(done) + 1))
+    assert {"compute_kernel", "compute_data_size_curve"} <= {rule for _, rule in done}
     jobs = books(remote)
     # light rules run on the login node
     assert {job["Comment"].split("_wildcards")[0] for job in jobs} == {
@@ -83,9 +88,38 @@ def test_the_same_command_makes_a_cancelled_job(hanging, local):
     subprocess.run(["scancel", job], check=True)
     output, _ = run.communicate(timeout=600)
     assert run.returncode != 0
-    assert "compute_kernel" in output
+    assert "failed: compute_kernel" in output
+    # what its user has cancelled is not submitted once more
+    assert len(books(project)) == 1
     project.snakemake(*ON_SLURM, "--", KERNEL)
     assert project.contents() == local.contents()
+
+
+def test_without_a_controller_a_run_says_so_in_a_few_lines(local, tmp_path):
+    project = local.copy(tmp_path / "project")
+    (project.path / KERNEL).unlink()
+    nowhere = str(tmp_path / "slurm.conf")
+    output = project.snakemake(*ON_SLURM, "--", KERNEL, ok=False, SLURM_CONF=nowhere)
+    assert "sinfo" in output
+    assert "Traceback" not in output
+
+
+def test_the_executor_for_any_scheduler_gives_the_same_bytes(local, tmp_path):
+    """With Slurm's commands, as docs/cluster.md has them."""
+    remote = small_project(tmp_path / "remote")
+    page = (ROOT / "docs/cluster.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"(?s)```yaml\n(executor: cluster-generic\n.*?)```", page)
+    profile = remote.path / "profiles/slurm/config.yaml"
+    kept = [
+        line
+        for line in profile.read_text("utf-8").splitlines()
+        if not line.startswith(("executor:", "slurm-"))
+    ]
+    profile.write_text("\n".join([lines, *kept, ""]), encoding="utf-8")
+    command = ["--workflow-profile", "profiles/slurm", "--cores", "4", "--max-threads", "2"]
+    output = remote.snakemake(*command, "--", CURVE)
+    assert "done: compute_kernel" in output
+    assert remote.contents() == local.contents()
 
 
 def test_a_node_that_is_lost_with_its_job_is_done_without(hanging, local):

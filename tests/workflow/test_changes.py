@@ -3,10 +3,14 @@ that come with refless."""
 
 import os
 import re
+import shutil
+import time
+import tomllib
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from refless.data.task import read_task
 from refless.report.catalogue import catalogue
@@ -60,7 +64,7 @@ def test_an_edited_module_makes_again_what_hangs_on_it(changed):
     changed.own_modules()
     edit(changed, "workflow/refless/kernels/rouge_l.py", "\n# a comment\n")
     edit(changed, "workflow/refless/errors.py", "\nCHANGED = 1\n")
-    edit(changed, "workflow/refless/kernels/_registry.py", "\nCHANGED = 1\n")
+    edit(changed, "workflow/refless/kernel_registry.py", "\nCHANGED = 1\n")
     assert changed.planned("all") == {}
     for path, again, kept in EDITS:
         before = (changed.path / path).read_text(encoding="utf-8")
@@ -86,6 +90,15 @@ def test_a_changed_setting_makes_again_what_hangs_on_it(changed):
     assert planned <= {*figures, "report"}
 
 
+def test_a_newer_time_of_code_makes_nothing_again(changed):
+    """After a checkout, or rsync: scripts and rules are newer than what they made."""
+    changed.own_modules()
+    later = time.time() + 60
+    for path in (changed.path / "workflow").rglob("*.*"):
+        os.utime(path, (later, later))
+    assert changed.planned("all") == {}
+
+
 @pytest.mark.slow
 def test_a_kernel_asks_for_more_the_more_texts_there_are(changed):
     changed.own_modules()
@@ -107,7 +120,11 @@ def test_the_model_that_comes_with_refless_is_written_where_it_is_read(fresh, tm
 @pytest.mark.parametrize(
     ("module", "code", "named"),
     [
-        ("pandas", "raise ModuleNotFoundError(name='pandas')", "has no package pandas"),
+        (
+            "sitecustomize",
+            "import sys\nsys.modules['refless.settings'] = None",
+            "has no package refless.settings",
+        ),
         ("sitecustomize", "import snakemake\nsnakemake.__version__ = '10.0.0'", "Snakemake 9"),
     ],
 )
@@ -116,6 +133,44 @@ def test_another_snakemake_says_what_to_install(fresh, tmp_path, module, code, n
     told = fresh.snakemake("-n", RATINGS, ok=False, PYTHONPATH=str(tmp_path))
     assert named in told
     assert "pip install" in told
+
+
+ALONE = """
+import importlib.util
+import pkgutil
+import sys
+
+PLUGINS = "snakemake_logger_plugin", "snakemake_executor_plugin_slurm"
+modules, spec = pkgutil.iter_modules, importlib.util.find_spec
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in WORDS:
+            raise ModuleNotFoundError(f"no {name} here", name=name)
+
+def without_plugins(path=None, prefix=""):
+    return [module for module in modules(path, prefix) if not module.name.startswith(PLUGINS)]
+
+sys.meta_path.insert(0, Refuse())
+pkgutil.iter_modules = without_plugins
+importlib.util.find_spec = lambda name: (
+    None if name in WORDS or name.startswith(PLUGINS) else spec(name)
+)
+"""
+
+
+def test_reading_the_rules_needs_snakemake_alone(fresh, tmp_path):
+    """As where it has an environment of its own, and jobs have theirs."""
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    names = {re.split("[<>=]", line)[0] for line in needed} | {"sklearn", "markdown_it", "torch"}
+    names -= {"jinja2", "pydantic", "pyyaml", "requests"}  # Snakemake's own
+    code = ALONE.replace("WORDS", repr(names))
+    (tmp_path / "sitecustomize.py").write_text(code, encoding="utf-8")
+    alone = {"PYTHONPATH": str(tmp_path)}
+    assert fresh.planned("all", **alone)["compute_kernel"] > 1
+    fresh.snakemake("--lint", **alone)
+    told = fresh.snakemake(RATINGS, ok=False, **alone)
+    assert "has no package" in told
 
 
 def elsewhere(fresh: Project, tmp_path: Path) -> Project:
@@ -194,6 +249,28 @@ def test_the_same_bytes_again_and_elsewhere(small, fresh, tmp_path):
     project.snakemake(*tables, LC_ALL="C", TZ="Asia/Kathmandu", PYTHONHASHSEED="7")
     assert set(tables) <= set(there := project.contents())
     assert [path for path in tables if there[path] != before[path]] == []
+
+
+def test_the_manifest_lists_what_a_run_leaves(quick):
+    """For a codecheck: every table and figure, and nothing else."""
+    manifest = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))["manifest"]
+    results = quick.path / "results"
+    there = {*results.glob("tables/*.csv"), *results.glob("figures/*.pdf")}
+    assert {quick.path / entry["file"] for entry in manifest} == there
+
+
+@pytest.mark.slow
+def test_the_try_on_invented_data_has_every_method_and_a_report(tmp_path):
+    of_runs = shutil.ignore_patterns("results", ".snakemake", "report.html")
+    shutil.copytree(ROOT / ".test", tmp_path / "try", ignore=of_runs)
+    project = Project(tmp_path / "try")
+    told = ["-s", str(ROOT / "workflow/Snakefile"), "--configfile", "config/config.yaml"]
+    project.snakemake(*told, "--", "comparison")
+    table = project.table("comparison")
+    assert set(table["dataset"]) == {"invented"}
+    assert table.loc[table["pearson"].notna(), "method"].nunique() > 8
+    project.snakemake(*told, "--report", "report.html", "--", "comparison")
+    assert "comparison.svg" in (project.path / "report.html").read_text(encoding="utf-8")
 
 
 FILES = sorted(path for path in SHIPPED.rglob("*.*") if path.suffix in (".csv", ".gz"))
@@ -292,6 +369,8 @@ def test_an_item_trains_its_own_networks(fresh, tmp_path):
         planned = fresh.planned(item, PYTHONPATH=str(tmp_path))
         assert planned.get("train_rnn_qe", 0) == trainings, item
         assert {name for name in planned if name.startswith("rnn_qe")} == {item}
+        told = fresh.snakemake("--dry-run", item, PYTHONPATH=str(tmp_path))
+        assert re.search(rf"{trainings} jobs, about [0-9.]+ hours", told)  # what it costs
 
 
 def test_a_figure_computes_the_kernel_that_it_shows(fresh):

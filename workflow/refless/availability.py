@@ -12,7 +12,7 @@ from typing import Any
 from refless.errors import Reason, SettingError
 from refless.fetch.encoders import ENCODER_FILES, is_encoder, locate_encoder
 from refless.fetch.places import Places, Source
-from refless.kernels import entry, lacking_package
+from refless.kernel_registry import entry, lacking_package
 from refless.machine import installed
 from refless.models.rnn_qe.names import RUNS
 from refless.settings import Settings

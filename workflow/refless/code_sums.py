@@ -9,12 +9,13 @@ import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).parent
 
 PLUMBING = (
-    *("api.", "availability.", "cli/", "errors.", "fetch/", "job.", "kernels/_registry", "plan."),
-    *("run_messages.", "settings/"),
+    *("api.", "availability.", "cli/", "errors.", "fetch/", "job.", "kernel_registry.", "plan."),
+    *("resources/", "run_messages.", "settings/", "steps."),
 )
 """Parts of the package that bring things, say what is wrong, and end up in no result; and the list
 of kernels, of which each job hangs on its own entries."""
@@ -47,23 +48,10 @@ def _name(path: Path) -> str:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
 def _imports(path: Path) -> tuple[Path, ...]:
     """The package's files that one file imports, also inside functions."""
-    if path.suffix != ".py":
-        return ()
-    names: set[str] = set()
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     files = set()
-    for name in names:
+    for name in _read(path)[1]:
         first, *rest = name.split(".")
         if first == "refless":
             stem = PACKAGE.joinpath(*rest)
@@ -71,19 +59,38 @@ def _imports(path: Path) -> tuple[Path, ...]:
     return tuple(sorted(path for path in files if path.is_file()))
 
 
-@cache
 def _code(path: Path) -> str:
-    if path.suffix != ".py":
-        return path.read_text(encoding="utf-8")
-    return ast.dump(_Bare().visit(_tree(path)))
+    """What a file says to Python; all of it where it is no Python."""
+    return _read(path)[0]
 
 
-class _Bare(ast.NodeTransformer):
-    """Leaves out docstrings and messages of errors."""
+@cache
+def _read(path: Path) -> tuple[str, frozenset[str]]:
+    """The code of a file, without docstrings and messages of errors, and the names of all modules
+    and of what is imported from them. In one walk, for each start of Snakemake does it."""
+    text, names = path.read_text(encoding="utf-8"), set[str]()
+    if path.suffix == ".py":
+        text = _written(ast.parse(text), names)
+    return text, frozenset(names)
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        string = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if string else self.generic_visit(node)
 
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        return ast.Raise(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
+def _written(node: Any, names: set[str]) -> str:
+    """A part of a syntax tree as text. Adds to ``names`` what it imports."""
+    if isinstance(node, list):
+        return f"[{','.join([_written(part, names) for part in node])}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        if isinstance(node.value.value, str):
+            return ""
+    elif isinstance(node, ast.Raise):
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return f"Raise({_written(raised, names)})"
+    elif isinstance(node, ast.Import):
+        names |= {alias.name for alias in node.names}
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    # whether a name is read or written, its place says
+    fields = [name for name in node._fields if name not in ("ctx", "kind", "type_comment")]
+    parts = [_written(getattr(node, name, None), names) for name in fields]
+    return f"{type(node).__name__}({','.join(parts)})"

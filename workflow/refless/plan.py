@@ -21,9 +21,9 @@ from refless.availability import Availability
 from refless.errors import FormatError, Reason
 from refless.models.rnn_qe.names import RUNS
 from refless.settings import Settings
-from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
-from refless.store.sealed import recorded_sum
+from refless.store.manifest import BACK, read_manifest
+from refless.store.records import recorded_sum
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Shipped results: they contain no text of any data set, only numbers. Stage: none.
 
-``resources/shipped`` has them under their names in ``results``, and lists them in `MANIFEST`.
+``resources/shipped`` has them under their names in ``results``, and lists them in a file
+(`refless.store.manifest`).
 """
 
 from collections.abc import Mapping
@@ -11,25 +12,10 @@ import pandas as pd
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
 from refless.data.task import read_task, write_task
 from refless.data.text_ids import text_ids
-from refless.errors import FormatError
 from refless.store import sealed
 from refless.store.files import file_sum, write_text
+from refless.store.manifest import MANIFEST, read_manifest
 from refless.store.tables import table_text
-
-MANIFEST = "manifest.csv"
-"""Columns path, sha256 (of the bytes), digest (of the settings, see `refless.plan`)."""
-BACK = "`git checkout -- resources/shipped` brings it back"
-
-
-def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
-    """Path -> sum and digest of each shipped file in a folder; empty without the folder. Raises
-    FormatError: its list is missing or broken."""
-    path = folder / MANIFEST
-    try:
-        table = pd.read_csv(path, dtype=str) if folder.is_dir() else pd.DataFrame()
-        return {str(path): (sha256, digest) for path, sha256, digest in table.to_numpy()}
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be read: {error}", path=path, remedy=BACK) from error
 
 
 def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:

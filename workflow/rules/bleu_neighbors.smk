@@ -1,10 +1,26 @@
 # BLEU Neighbors (Ethayarajh and Sadigh, 2020). Stage: prediction, cell, table, figure. In: ratings
 # and kernels. Out: results/neighbors, results/curves, and the paper's tables and figures.
 
-THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
-CROSSED = "results/cross_task/{source_dataset}.{target_dataset}.csv"
-PLAIN = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are about
-PRINTED_AS = {dataset: {"published": PRINTED.get(dataset, "")} for dataset in TASKS}
+BN_THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
+BN_CROSSED = "results/cross_task/{source_dataset}.{target_dataset}.csv"
+BN_KERNEL = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are about
+BN_PRINTED = {dataset: {"published": PRINTED.get(dataset, "")} for dataset in TASKS}
+BN_FIGURES = {
+    "styles": {dataset: STYLES[dataset] for dataset in TASKS},
+    "thresholds": BN_THRESHOLDS,
+}
+# The parameters of table 1 and of section 5.3, which have the same rows.
+BN_TABLE = {
+    "arguments": {
+        "styles": BN_PRINTED,
+        "models": {model: list(of.kernels) for model, of in NEIGHBORS.models.items()},
+        "thresholds": BN_THRESHOLDS,
+        "bootstrap": BOOTSTRAP,
+    },
+    "facts": {**BN_THRESHOLDS, "tau": SETTINGS.taus()[BN_KERNEL]},
+    "datasets": {dataset: NAMES[dataset] for dataset in TASKS},
+    "missing": missing([RATINGS[0], PREDICTED], dataset=TASKS, kernel=SETTINGS.kernels()),
+}
 
 
 rule predict_neighbors:
@@ -29,7 +45,7 @@ rule predict_neighbors:
 rule compute_data_size_curve:
     input:
         ratings=RATINGS,
-        kernels=lambda wildcards: matrix(wildcards.dataset, PLAIN),
+        kernels=lambda wildcards: matrix(wildcards.dataset, BN_KERNEL),
     output:
         multiext("results/curves/{dataset}/data_size", ".csv", ".json"),
     log:
@@ -37,75 +53,85 @@ rule compute_data_size_curve:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings={"tau": SETTINGS.taus()[PLAIN], **THRESHOLDS, "seed": SETTINGS.bootstrap.seed},
+        settings={
+            "tau": SETTINGS.taus()[BN_KERNEL],
+            **BN_THRESHOLDS,
+            "seed": SETTINGS.bootstrap.seed,
+        },
         code=code("compute_data_size_curve.py"),
     script:
         "../scripts/compute_data_size_curve.py"
 
 
-for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
+use rule table_template as bleu_neighbors_table1 with:
+    input:
+        ratings=available(RATINGS, dataset=TASKS),
+        predictions=PREDICTIONS,
+        published=repo_path("resources/published/bleu_neighbors_table1.csv"),
+    output:
+        table("bleu_neighbors_table1"),
+    log:
+        "results/logs/bleu_neighbors_table1.log",
+    params:
+        **BN_TABLE,
+        code=code_of_table("bleu_neighbors_table1"),
 
-    rule:
-        name:
-            NAME
-        input:
-            ratings=available(RATINGS, dataset=TASKS),
-            predictions=PREDICTIONS,
-            published=repo_path(f"resources/published/{NAME}.csv"),
-        output:
-            table(NAME),
-        log:
-            f"results/logs/{NAME}.log",
-        localrule: True
-        conda:
-            "../../envs/refless.yaml"
-        params:
-            arguments={
-                "styles": PRINTED_AS,
-                "models": {name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
-                "thresholds": THRESHOLDS,
-                "bootstrap": BOOTSTRAP,
-            },
-            facts={**THRESHOLDS, "tau": SETTINGS.taus()[PLAIN]},
-            datasets={dataset: NAMES[dataset] for dataset in TASKS},
-            missing=missing([RATINGS[0], PREDICTED], dataset=TASKS, kernel=SETTINGS.kernels()),
-            code=code_of_table(NAME),
-        script:
-            "../scripts/tabulate.py"
+
+use rule table_template as bleu_neighbors_section53 with:
+    input:
+        ratings=available(RATINGS, dataset=TASKS),
+        predictions=PREDICTIONS,
+        published=repo_path("resources/published/bleu_neighbors_section53.csv"),
+    output:
+        table("bleu_neighbors_section53"),
+    log:
+        "results/logs/bleu_neighbors_section53.log",
+    params:
+        **BN_TABLE,
+        code=code_of_table("bleu_neighbors_section53"),
 
 
 # Figures 2 and 3 are over the thresholds, figure 4 is over the data size.
-CURVE = {"sizes": available("results/curves/{dataset}/data_size.csv", dataset=TASKS)}
-OVER = {"predictions": available(PREDICTED, dataset=TASKS, kernel=PLAIN)}
-for NAME, FILES, MEASURE in (
-    ("bleu_neighbors_figure2", OVER, {"column": "spearman", "kernel": PLAIN}),
-    ("bleu_neighbors_figure3", OVER, {"column": "coverage", "kernel": PLAIN}),
-    ("bleu_neighbors_figure4", CURVE, {}),
-):
+use rule figure_template as bleu_neighbors_figure2 with:
+    input:
+        predictions=available(PREDICTED, dataset=TASKS, kernel=BN_KERNEL),
+        ratings=available(RATINGS, dataset=TASKS),
+        published=repo_path("resources/published/bleu_neighbors_table1.csv"),
+    output:
+        figure("bleu_neighbors_figure2"),
+    log:
+        "results/logs/bleu_neighbors_figure2.log",
+    params:
+        arguments={**BN_FIGURES, "column": "spearman", "kernel": BN_KERNEL},
+        code=code_of_figure("bleu_neighbors_figure2"),
 
-    rule:
-        name:
-            NAME
-        input:
-            **FILES,
-            ratings=available(RATINGS, dataset=TASKS),
-            published=repo_path("resources/published/bleu_neighbors_table1.csv"),
-        output:
-            figure(NAME),
-        log:
-            f"results/logs/{NAME}.log",
-        localrule: True
-        conda:
-            "../../envs/refless.yaml"
-        params:
-            arguments={
-                "styles": {dataset: STYLES[dataset] for dataset in TASKS},
-                "thresholds": THRESHOLDS,
-                **MEASURE,
-            },
-            code=code_of_figure(NAME),
-        script:
-            "../scripts/plot.py"
+
+use rule figure_template as bleu_neighbors_figure3 with:
+    input:
+        predictions=available(PREDICTED, dataset=TASKS, kernel=BN_KERNEL),
+        ratings=available(RATINGS, dataset=TASKS),
+        published=repo_path("resources/published/bleu_neighbors_table1.csv"),
+    output:
+        figure("bleu_neighbors_figure3"),
+    log:
+        "results/logs/bleu_neighbors_figure3.log",
+    params:
+        arguments={**BN_FIGURES, "column": "coverage", "kernel": BN_KERNEL},
+        code=code_of_figure("bleu_neighbors_figure3"),
+
+
+use rule figure_template as bleu_neighbors_figure4 with:
+    input:
+        sizes=available("results/curves/{dataset}/data_size.csv", dataset=TASKS),
+        ratings=available(RATINGS, dataset=TASKS),
+        published=repo_path("resources/published/bleu_neighbors_table1.csv"),
+    output:
+        figure("bleu_neighbors_figure4"),
+    log:
+        "results/logs/bleu_neighbors_figure4.log",
+    params:
+        arguments=BN_FIGURES,
+        code=code_of_figure("bleu_neighbors_figure4"),
 
 
 rule predict_essays:
@@ -123,8 +149,7 @@ rule predict_essays:
         "../scripts/predict_essays.py"
 
 
-# Rules of tables that are made in one way take from this one what they do not say.
-rule bleu_neighbors_table3:
+use rule table_template as bleu_neighbors_table3 with:
     input:
         estimates=available("results/essays/estimates.csv"),
         published=repo_path("resources/published/bleu_neighbors_table3.csv"),
@@ -132,15 +157,10 @@ rule bleu_neighbors_table3:
         table("bleu_neighbors_table3"),
     log:
         "results/logs/bleu_neighbors_table3.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
         arguments={"bootstrap": BOOTSTRAP},
         missing=missing("results/essays/estimates.csv"),
         code=code_of_table("bleu_neighbors_table3"),
-    script:
-        "../scripts/tabulate.py"
 
 
 rule estimate_cross_task:
@@ -160,7 +180,7 @@ rule estimate_cross_task:
         "../scripts/estimate_cross_task.py"
 
 
-use rule bleu_neighbors_table3 as bleu_neighbors_table2 with:
+use rule table_template as bleu_neighbors_table2 with:
     input:
         ratings=available(RATINGS, dataset=TASKS),
         predictions=PREDICTIONS,
@@ -172,12 +192,12 @@ use rule bleu_neighbors_table3 as bleu_neighbors_table2 with:
         "results/logs/bleu_neighbors_table2.log",
     params:
         arguments={
-            "styles": PRINTED_AS,
+            "styles": BN_PRINTED,
             "kernels": BLEU.kernels,
-            "thresholds": THRESHOLDS,
+            "thresholds": BN_THRESHOLDS,
             "bootstrap": BOOTSTRAP,
         },
-        facts=THRESHOLDS,
+        facts=BN_THRESHOLDS,
         datasets={dataset: NAMES[dataset] for dataset in TASKS},
-        missing=missing(CROSSED, source_dataset=TASKS, target_dataset=TASKS),
+        missing=missing(BN_CROSSED, source_dataset=TASKS, target_dataset=TASKS),
         code=code_of_table("bleu_neighbors_table2"),

@@ -43,7 +43,7 @@ rule compare_methods:
     conda:
         "../../envs/refless.yaml"
     resources:
-        mem_mb=6000,
+        mem_mb=comparison_mb,
         runtime=120,
     params:
         settings=SETTINGS.comparison.model_dump(exclude={"networks"}),
@@ -56,7 +56,7 @@ rule compare_methods:
         "../scripts/compare_methods.py"
 
 
-use rule bleu_neighbors_table3 as tabulate_comparison with:
+use rule table_template as tabulate_comparison with:
     input:
         paths=available("results/comparison/{dataset}.csv", dataset=COMPARISON_TASKS),
     output:
@@ -70,7 +70,7 @@ use rule bleu_neighbors_table3 as tabulate_comparison with:
         code=code_of_table("comparison"),
 
 
-use rule delta_bleu_figure2 as comparison with:
+use rule figure_template as comparison with:
     input:
         tables="results/tables/comparison.csv",
     output:

@@ -15,7 +15,7 @@ rule fetch_source:
     conda:
         "../../envs/refless.yaml"
     shell:
-        "python -m refless.fetch {log:q} {wildcards.path:q}"
+        "python -m refless.fetch {wildcards.path:q} 2> {log:q}"
 
 
 rule normalize_ratings:
@@ -52,7 +52,7 @@ rule fetch:
     params:
         names=PLAN.downloads(),
     shell:
-        "python -m refless.fetch {log:q} --keep-going {params.names:q}"
+        "python -m refless.fetch --keep-going {params.names:q} 2> {log:q}"
 
 
 # For maintainers: renew what comes with refless. Without output, it runs whenever it is asked for.

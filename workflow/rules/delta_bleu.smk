@@ -1,7 +1,7 @@
 # Discriminative BLEU (Galley et al., 2015). Stage: cell, table, figure. In: rated responses. Out:
 # results/delta_bleu (numbers without text), and the table and figure of ΔBLEU.
 
-UNITS = SETTINGS.tasks("delta_bleu")
+DB_TASKS = SETTINGS.tasks("delta_bleu")
 
 
 rule score_delta_bleu:
@@ -21,36 +21,30 @@ rule score_delta_bleu:
         "../scripts/score_delta_bleu.py"
 
 
-use rule bleu_neighbors_table3 as delta_bleu_table2 with:
+use rule table_template as delta_bleu_table2 with:
     input:
-        units=available("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        units=available("results/delta_bleu/{dataset}/units.csv", dataset=DB_TASKS),
         published=repo_path("resources/published/delta_bleu_table2.csv"),
     output:
         table("delta_bleu_table2"),
     log:
         "results/logs/delta_bleu_table2.log",
     params:
-        arguments={"tasks": UNITS},
+        arguments={"tasks": DB_TASKS},
         facts=SETTINGS.delta_bleu.model_dump(),
-        datasets={dataset: NAMES[dataset] for dataset in UNITS},
-        missing=missing("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        datasets={dataset: NAMES[dataset] for dataset in DB_TASKS},
+        missing=missing("results/delta_bleu/{dataset}/units.csv", dataset=DB_TASKS),
         code=code_of_table("delta_bleu_table2"),
 
 
-# And rules of figures from this one.
-rule delta_bleu_figure2:
+use rule figure_template as delta_bleu_figure2 with:
     input:
-        units=available("results/delta_bleu/{dataset}/units.csv", dataset=UNITS),
+        units=available("results/delta_bleu/{dataset}/units.csv", dataset=DB_TASKS),
         published=repo_path("resources/published/delta_bleu_table2.csv"),
     output:
         figure("delta_bleu_figure2"),
     log:
         "results/logs/delta_bleu_figure2.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
     params:
-        arguments={"datasets": {dataset: NAMES[dataset] for dataset in UNITS}},
+        arguments={"datasets": {dataset: NAMES[dataset] for dataset in DB_TASKS}},
         code=code_of_figure("delta_bleu_figure2"),
-    script:
-        "../scripts/plot.py"

@@ -2,7 +2,7 @@
 # of a matrix in as many files as the data set's `blocks`, float32.
 
 # kernels with an encoder, which torch computes
-ENCODERS = "|".join(
+KERNELS_WITH_ENCODERS = "|".join(
     re.escape(name.removesuffix("*")) for name in kernel_names() if "torch" in entry(name).packages
 )
 PREDICTIONS = available(PREDICTED, dataset=TASKS, kernel=SETTINGS.kernels())
@@ -19,7 +19,7 @@ rule compute_kernel:
     benchmark:
         "results/logs/compute_kernel/{dataset}/{kernel}/{block}of{blocks}.tsv"
     wildcard_constraints:
-        kernel=rf"(?!{ENCODERS})[^/]+",
+        kernel=rf"(?!{KERNELS_WITH_ENCODERS})[^/]+",
     conda:
         "../../envs/refless.yaml"
     threads: 1  # with more, it would wait for as many free cores, and kernels are many
@@ -36,7 +36,7 @@ rule compute_kernel:
 # A rule of its own, so that a profile can ask for a GPU here and nowhere else.
 use rule compute_kernel as compute_encoder_kernel with:
     wildcard_constraints:
-        kernel=rf"({ENCODERS})[^/]+",
+        kernel=rf"({KERNELS_WITH_ENCODERS})[^/]+",
     conda:
         "../../envs/torch.yaml"
 

@@ -15,9 +15,30 @@ QE_TRAININGS = {
     name: available(QE_PREDICTIONS, name=name, seed=of.seeds(RNN_QE.seeds))
     for name, of in qe.RUNS.items()
 }
-QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].tabulated_by]
-# of the tables of predictions: what is tested in them
-QE_TESTS = dict(zip(QE_TABLES[2:], ("cross_validation", *qe.CROSS)))
+# The curve ends with set-up 1 on all rated outputs.
+QE_CURVE = {
+    name: paths
+    for name, paths in QE_TRAININGS.items()
+    if name.startswith(qe.CURVE) or name == "setup1"
+}
+# What is tested in each table: its predictions by name, whose networks alone it trains.
+QE_TESTED = {
+    experiment: {
+        name: paths
+        for name, paths in QE_TRAININGS.items()
+        if qe.RUNS[name].evaluation.startswith(experiment)
+    }
+    for experiment in ("cross_validation", *qe.CROSS)
+}
+QE_ARGUMENTS = {
+    experiment: {
+        "experiment": experiment,
+        "bootstrap": BOOTSTRAP,
+        "predictions": predictions,
+        "untrained": missing(QE_PREDICTIONS, name=predictions, seed=0),
+    }
+    for experiment, predictions in QE_TESTED.items()
+}
 
 
 rule score_rnn_qe_outputs:
@@ -72,43 +93,81 @@ rule train_rnn_qe:
         "../scripts/train_rnn_qe.py"
 
 
-# A table of predictions hangs on those of its own test, whose networks alone it trains.
-for NAME in QE_TABLES:
-    TESTED = {
-        name: paths
-        for name, paths in QE_TRAININGS.items()
-        if NAME in QE_TESTS and qe.RUNS[name].evaluation.startswith(QE_TESTS[NAME])
-    }
-    UNTRAINED = missing(QE_PREDICTIONS, name=TESTED, seed=0)
-    ARGUMENTS = {"experiment": QE_TESTS.get(NAME), "bootstrap": BOOTSTRAP}
-    ARGUMENTS |= {"predictions": TESTED, "untrained": UNTRAINED}
+use rule table_template as rnn_qe_table1 with:
+    input:
+        outputs=QE_OUTPUTS,
+        published=repo_path("resources/published/rnn_qe_table1.csv"),
+    output:
+        table("rnn_qe_table1"),
+    log:
+        "results/logs/rnn_qe_table1.log",
+    params:
+        missing=missing("results/rnn_qe/outputs.csv"),
+        code=code_of_table("rnn_qe_table1"),
 
-    rule:
-        name:
-            NAME
-        input:
-            list(chain.from_iterable(TESTED.values())),
-            outputs=QE_OUTPUTS,
-            published=repo_path(f"resources/published/{NAME}.csv"),
-        output:
-            table(NAME),
-        log:
-            f"results/logs/{NAME}.log",
-        localrule: True
-        conda:
-            "../../envs/refless.yaml"
-        params:
-            arguments=ARGUMENTS if NAME in QE_TESTS else {},
-            missing=missing("results/rnn_qe/outputs.csv"),
-            code=code_of_table(NAME),
-        script:
-            "../scripts/tabulate.py"
+
+use rule table_template as rnn_qe_table2 with:
+    input:
+        outputs=QE_OUTPUTS,
+        published=repo_path("resources/published/rnn_qe_table2.csv"),
+    output:
+        table("rnn_qe_table2"),
+    log:
+        "results/logs/rnn_qe_table2.log",
+    params:
+        missing=missing("results/rnn_qe/outputs.csv"),
+        code=code_of_table("rnn_qe_table2"),
+
+
+use rule table_template as rnn_qe_table3 with:
+    input:
+        list(chain.from_iterable(QE_TESTED["cross_validation"].values())),
+        outputs=QE_OUTPUTS,
+        published=repo_path("resources/published/rnn_qe_table3.csv"),
+    output:
+        table("rnn_qe_table3"),
+    log:
+        "results/logs/rnn_qe_table3.log",
+    params:
+        arguments=QE_ARGUMENTS["cross_validation"],
+        missing=missing("results/rnn_qe/outputs.csv"),
+        code=code_of_table("rnn_qe_table3"),
+
+
+use rule table_template as rnn_qe_table4 with:
+    input:
+        list(chain.from_iterable(QE_TESTED["cross_domain"].values())),
+        outputs=QE_OUTPUTS,
+        published=repo_path("resources/published/rnn_qe_table4.csv"),
+    output:
+        table("rnn_qe_table4"),
+    log:
+        "results/logs/rnn_qe_table4.log",
+    params:
+        arguments=QE_ARGUMENTS["cross_domain"],
+        missing=missing("results/rnn_qe/outputs.csv"),
+        code=code_of_table("rnn_qe_table4"),
+
+
+use rule table_template as rnn_qe_table5 with:
+    input:
+        list(chain.from_iterable(QE_TESTED["cross_system"].values())),
+        outputs=QE_OUTPUTS,
+        published=repo_path("resources/published/rnn_qe_table5.csv"),
+    output:
+        table("rnn_qe_table5"),
+    log:
+        "results/logs/rnn_qe_table5.log",
+    params:
+        arguments=QE_ARGUMENTS["cross_system"],
+        missing=missing("results/rnn_qe/outputs.csv"),
+        code=code_of_table("rnn_qe_table5"),
 
 
 # Tables 3 to 5, drawn.
-use rule delta_bleu_figure2 as rnn_qe_forest with:
+use rule figure_template as rnn_qe_forest with:
     input:
-        tables=[f"results/tables/{name}.csv" for name in QE_TESTS],
+        tables=[f"results/tables/rnn_qe_table{number}.csv" for number in (3, 4, 5)],
     output:
         figure("rnn_qe_forest"),
     log:
@@ -118,12 +177,7 @@ use rule delta_bleu_figure2 as rnn_qe_forest with:
         code=code_of_figure("rnn_qe_forest"),
 
 
-# The curve ends with set-up 1 on all rated outputs.
-CURVE = [name for name in QE_TRAININGS if name.startswith(qe.CURVE) or name == "setup1"]
-QE_CURVE = {name: QE_TRAININGS[name] for name in CURVE}
-
-
-use rule delta_bleu_figure2 as rnn_qe_data_size with:
+use rule figure_template as rnn_qe_data_size with:
     input:
         list(chain.from_iterable(QE_CURVE.values())),
         outputs=QE_OUTPUTS,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.data.task import read_task
     from refless.experiments.comparison import compare_task
     from refless.fetch.raw_files import verify_kernel
@@ -13,7 +13,7 @@ with job(snakemake):
     for kernel, options in params.options.items():
         verify_kernel(kernel, options)
     compare_task(
-        snakemake.output[0],
+        output(snakemake.output[0]),
         read_task(Path(snakemake.input.ratings[0]).parent, whole=True),
         params.settings,
         params.options,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.data.task import read_task
     from refless.experiments.bleu_neighbors.matrices import write_kernel
     from refless.fetch.raw_files import verify_kernel
@@ -12,7 +12,7 @@ with job(snakemake):
     name, options = snakemake.wildcards.kernel, dict(snakemake.params.options)
     verify_kernel(name, options)
     write_kernel(
-        snakemake.output[0],
+        output(snakemake.output[0]),
         read_task(Path(snakemake.input.ratings[0]).parent, whole=True),
         name,
         options,

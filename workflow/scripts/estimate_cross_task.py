@@ -4,7 +4,7 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.data.task import read_task
     from refless.experiments.bleu_neighbors.table2 import write_cross_estimates
 
@@ -13,7 +13,7 @@ with job(snakemake):
         for ratings in (snakemake.input.source, snakemake.input.target)
     )
     write_cross_estimates(
-        snakemake.output[0],
+        output(snakemake.output[0]),
         source,
         target,
         snakemake.params.taus,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.report.catalogue import catalogue, function_of
     from refless.report.figures import save
     from refless.report.tables import read_inputs
@@ -12,4 +12,4 @@ with job(snakemake):
     path, files = Path(snakemake.output[0]), read_inputs(snakemake.input.items())
     draw = function_of(catalogue()[path.stem].drawn_by)
     figure, table = draw(**files, **snakemake.params.get("arguments", {}))
-    save(figure, path, table)
+    save(figure, output(path), table)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.data.task import read_task
     from refless.experiments.bleu_neighbors.neighbors import write_neighbors
 
     write_neighbors(
-        snakemake.output[0],
+        output(snakemake.output[0]),
         read_task(Path(snakemake.input.ratings[0]).parent),
         snakemake.wildcards.kernel,
         snakemake.input.kernels,

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.data.task import read_task
     from refless.experiments.delta_bleu.units import write_units
 
     dataset = read_task(Path(snakemake.input[0]).parent, ["context_id"], whole=True)
     settings = {**snakemake.params.settings, **snakemake.params.own}
-    write_units(snakemake.output[0], dataset, settings)
+    write_units(output(snakemake.output[0]), dataset, settings)

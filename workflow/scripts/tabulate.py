@@ -4,7 +4,7 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.report.catalogue import catalogue, function_of
     from refless.report.tables import publish, read_inputs
 
@@ -19,4 +19,5 @@ with job(snakemake):
                 missing=params.get("missing", ()),
                 facts=params.get("facts", {}),
                 datasets=params.get("datasets", {}),
+                inputs=output(path).inputs,
             )

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.data.task import read_task
     from refless.experiments.comparison import write_networks
 
     dataset = read_task(Path(snakemake.input[0]).parent, whole=True)
-    write_networks(snakemake.output[0], dataset, snakemake.params.seed, snakemake.threads)
+    write_networks(output(snakemake.output[0]), dataset, snakemake.params.seed, snakemake.threads)

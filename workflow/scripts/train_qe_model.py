@@ -11,7 +11,7 @@ with job(snakemake):
     from refless.evaluation.read import rated_of
     from refless.machine import processor
     from refless.models.rnn_qe.saved import save_model
-    from refless.store.sealed import recorded_sum
+    from refless.store.records import recorded_sum
 
     folder = Path(snakemake.input[0]).parent
     dataset = read_task(folder, ["context", "text", "domain", "system"])

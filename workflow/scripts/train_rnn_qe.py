@@ -4,12 +4,12 @@ from pathlib import Path
 
 from refless.job import job
 
-with job(snakemake):
+with job(snakemake) as output:
     from refless.experiments.rnn_qe.runs import write_predictions
 
     params, folders = snakemake.params, Path("results/ratings")
     write_predictions(
-        snakemake.output[0],
+        output(snakemake.output[0]),
         snakemake.wildcards.name,
         int(snakemake.wildcards.seed),
         folders / params.rated[0],

@@ -16,6 +16,7 @@ from refless.data.ratings import RatedTexts
 from refless.data.text_ids import text_ids
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
+from refless.store.records import MAKE_AGAIN, recorded_sum
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ def write_task(
     folder = Path(folder)
     texts, ratings = folder / "texts.csv", folder / "ratings.csv"
     sealed.write(texts, data.texts, {"raw": dict(raw), "provenance": provenance})
-    metadata = {"texts": sealed.recorded_sum(texts), "provenance": provenance}
+    metadata = {"texts": recorded_sum(texts), "provenance": provenance}
     sealed.write(ratings, data.ratings, metadata)
     _log.info("%s: %d rated texts, %d ratings", folder.name, len(data.texts), len(data.ratings))
 
@@ -62,6 +63,6 @@ def read_task(folder: str | Path, columns: Sequence[str] = (), whole: bool = Fal
         message = f"the texts have no {' and no '.join(lacking)}, which this experiment needs"
         raise FormatError(message, path=folder, remedy=remedy)
     ratings = sealed.read(folder / "ratings.csv")
-    if ratings.metadata["texts"] != sealed.recorded_sum(folder / "texts.csv"):
-        raise StaleError("has ratings of other texts", path=folder, remedy=sealed.MAKE_AGAIN)
+    if ratings.metadata["texts"] != recorded_sum(folder / "texts.csv"):
+        raise StaleError("has ratings of other texts", path=folder, remedy=MAKE_AGAIN)
     return Task(folder.name, texts.content, ratings.content, texts.metadata)

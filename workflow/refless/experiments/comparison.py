@@ -2,6 +2,7 @@
 
 Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +25,10 @@ from refless.models.rnn_qe.meaning import CONTEXT_WORDS
 from refless.statistics.bootstrap import packed
 from refless.statistics.measure import Measure
 from refless.store import sealed
+from refless.store.records import Destination, read_record
 
 Array = np.ndarray
+_log = logging.getLogger(__name__)
 
 _DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
@@ -59,7 +62,7 @@ def rated_task(dataset: Task, human_systems: Sequence[str] = (), machines: bool 
     return replace(rated_of(texts), human=human[texts["quality"].notna()])
 
 
-def write_networks(path: str | Path, dataset: Task, seed: int, threads: int | None = None) -> None:
+def write_networks(path: Destination, dataset: Task, seed: int, threads: int | None = None) -> None:
     """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
     rated = rated_task(dataset)
@@ -99,7 +102,7 @@ def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
 
 
 def compare_task(
-    path: str | Path,
+    path: Destination,
     dataset: Task,
     settings: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
@@ -126,15 +129,17 @@ def compare_task(
         threads=threads,
         networks=read_networks(networks) if networks else None,
     )
+    _log.info("every method on the texts of all systems")
     table = _rows(rated_task(dataset, human_systems), all_settings)
     if human_systems:
+        _log.info("every method on the texts of machines")
         why = OTHER_FOLDS if networks else LEFT_OUT
         machine_settings = replace(
             all_settings, networks=None, left_out={**left_out, (NETWORKS, ""): why}
         )
         rows = _rows(rated_task(dataset, human_systems, machines=True), machine_settings)
         table = pd.concat([table, rows.assign(split=rows["split"] + MACHINE)], ignore_index=True)
-    origin = "" if networks is None else sealed.read_record(networks)["metadata"]["provenance"]
+    origin = "" if networks is None else read_record(networks)["metadata"]["provenance"]
     sealed.write(path, table, {"networks": origin})
 
 

@@ -1,4 +1,4 @@
-"""``python -m refless.fetch LOG [--keep-going] NAME...`` brings raw files and encoders here.
+"""``python -m refless.fetch [--keep-going] NAME...`` brings raw files and encoders here.
 
 Stage: fetch. A name is a path in ``resources/sources.csv``, or ``models/<encoder>``. With
 ``--keep-going`` each is tried, and the command fails in the end if a download was lost.
@@ -18,11 +18,11 @@ from refless.job import job
 _log = logging.getLogger(__name__)
 
 
-def main(log: str, *names: str) -> None:
+def main(*names: str) -> None:
     """Fetch what is named. Raises SourceError, KernelError, OutputError: as for one of them."""
     places = Places(mirror=getenv("REFLESS_MIRROR", ""), network=getenv("REFLESS_NETWORK") != "off")
     sources, lost = read_sources(), list[str]()
-    with job(SimpleNamespace(log=[log])):
+    with job(SimpleNamespace(log=[])):
         for name in names:
             try:
                 if name.startswith("models/"):

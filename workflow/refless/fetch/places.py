@@ -1,9 +1,10 @@
 """Which raw files there are, and where they may lie. Stage: fetch, planning."""
 
 import csv
-import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from refless.resources import resources_folder
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,8 @@ class Source:
 
 
 def read_sources() -> dict[str, Source]:
-    """The table of raw files, by path: in REFLESS_RESOURCES, or beside this library."""
-    folder = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
-    with open(Path(folder, "sources.csv"), newline="", encoding="utf-8") as handle:
+    """The table of raw files, by path."""
+    with open(resources_folder() / "sources.csv", newline="", encoding="utf-8") as handle:
         return {
             row["path"]: Source(
                 path=row["path"],

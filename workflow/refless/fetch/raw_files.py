@@ -32,7 +32,7 @@ def fetch(source: Source, places: Places) -> Path:
     if target.is_file():
         verify(target, source)
         return target
-    tried = []
+    tried, failures = list[str](), list[str]()
     local: list[Path | str] = [folder / source.path for folder in places.folders]
     for address in local + places.addresses(source):
         try:
@@ -40,12 +40,14 @@ def fetch(source: Source, places: Places) -> Path:
             with whole_file(target) as partial:
                 partial.write_bytes(content)
                 verify(partial, source)
+            for failure in failures:
+                _log.warning("%s", failure)
             return target
         except (OSError, SourceError) as error:
             why = error.strerror if isinstance(error, OSError) else error.message
             tried.append(f"{address}: {why}")
             if not isinstance(error, FileNotFoundError):
-                _log.warning("%s", tried[-1])
+                failures.append(tried[-1])
     if not places.network:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     remedy = f"get it by hand ({source.url or source.about}) and put it at"
@@ -115,7 +117,7 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
 
 def verify_kernel(kernel: str, options: Mapping[str, Any]) -> None:
     """Verify the raw files that a kernel reads, by its options. Raises SourceError: as `verify`."""
-    from refless.kernels import entry
+    from refless.kernel_registry import entry
 
     table = read_sources()
     for option, name in entry(kernel).files.items():

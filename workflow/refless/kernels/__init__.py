@@ -3,33 +3,28 @@
 Stage: kernels. In: two lists of texts. Out: the matrix k(candidate, training text), or, without
 the matrix, how many neighbors each candidate has at each tau and the sum of their quality.
 
-A kernel is called ``family.variant``. The module of the family has
+A kernel is called ``family.variant``, and has an entry in `refless.kernel_registry.KERNELS`. The
+module of the family has
 
-    KERNELS                             name -> what it needs (`refless.kernels._registry.Kernel`)
     index(name, training, **options)    makes training texts ready (`refless.kernels._blocks`)
     resources(name, **files)            sums of the files that it needs, if it needs any
 
-and stands in `refless.kernels._registry.FAMILIES`. Nothing else knows of it.
+Nothing else knows of it.
 """
 
+import importlib
 import inspect
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from refless.compute.compiled import are_indices
 from refless.errors import KernelError
+from refless.kernel_registry import LEAST_READ, entry, lacking_package, names
 from refless.kernels._blocks import Index, walk
-from refless.kernels._registry import (
-    LEAST_READ,
-    entry,
-    lacking_package,
-    load,
-    names,
-    signature,
-)
 
 __all__ = [
     "entry",
@@ -275,6 +270,23 @@ def unread(name: str, texts: Sequence[str]) -> tuple[int, str]:
     return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {compares}"
 
 
+def signature(name: str, **options: Any) -> dict[str, Any]:
+    """What decides a kernel's values besides its name and its module's code.
+
+    options : of the kernel, as for `kernel`
+    Returns dict : ``options``, and in ``resources`` the sums of its files, in the place of options
+        that say where they lie
+    Raises KernelError : unknown kernel, or a missing file.
+
+    >>> signature("bleu.char")
+    {'options': {}, 'resources': {}}
+    """
+    files = entry(name).files
+    paths = {option: options.pop(option) for option in files if option in options}
+    resources = _module(name).resources(name, **paths) if files else {}
+    return {"options": options, "resources": resources}
+
+
 def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
     """Training texts made ready once, for any candidates that come later.
 
@@ -284,12 +296,18 @@ def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
     >>> kernel("rouge_l.plain", ["a good cat"], index).tolist()
     [[0.8, 0.0]]
     """
-    accepted = list(inspect.signature(load(name).index).parameters)[2:]
+    accepted = list(inspect.signature(_module(name).index).parameters)[2:]
     if other := sorted(set(options) - set(accepted)):
         remedy = f"its options are: {', '.join(accepted) or 'none'}"
         raise KernelError(f"{name} has no option {other[0]!r}", remedy=remedy)
-    index: Index = load(name).index(name, _checked(training), **options)
+    index: Index = _module(name).index(name, _checked(training), **options)
     return index
+
+
+def _module(name: str) -> ModuleType:
+    """The module of a kernel, imported now if it was not before; KernelError as `entry`."""
+    entry(name)
+    return importlib.import_module(f"refless.kernels.{name.partition('.')[0]}")
 
 
 def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from refless.machine import available_threads
+from refless.steps import Steps
 
 _VALUES_HELD = 1 << 19
 """Kernel values that a thread holds at a time: four megabytes. With fewer, several threads wait for
@@ -63,6 +64,7 @@ def walk(
     """
     n = len(candidates)
     workers = available_threads(threads)
+    log_step = Steps("texts compared", n)
     with ThreadPoolExecutor(workers) as pool:
         for start, stop, fill in index.blocks(candidates):
             chunk = max(1, min(_VALUES_HELD // (stop - start), -(-n // (4 * workers))))
@@ -70,8 +72,10 @@ def walk(
             ends = [min(first + chunk, n) for first in starts]
             work = partial(_work, fill, use, exclude, start, stop)
             for end, _ in zip(ends, pool.map(work, starts, ends), strict=True):
+                done = (n * start + end * (stop - start)) // index.size
+                log_step(done)
                 if progress is not None:
-                    progress((n * start + end * (stop - start)) // index.size)
+                    progress(done)
 
 
 def _work(

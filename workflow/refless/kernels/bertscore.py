@@ -29,7 +29,6 @@ import numpy as np
 from refless.compute.words import starts_of
 from refless.errors import KernelError
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels._registry import Kernel
 from refless.kernels.encoder import (
     ENCODERS,
     LEAST_ROWS,
@@ -45,11 +44,6 @@ from refless.kernels.encoder import (
 )
 from refless.store.files import file_sum
 
-KERNELS = {
-    "bertscore.*": Kernel(
-        packages=("torch", "transformers"), files={"model": "models/*", "baseline": ""}
-    )
-}
 _WIDTH = 1024
 """Training texts in a block."""
 _CANDIDATES_AT_ONCE = 8

@@ -12,24 +12,7 @@ often as s has it; ``.unclipped``, wherever s has it at all, as equation 1 is wr
 
 from collections.abc import Sequence
 
-from refless.compute.words import share_in_words
 from refless.kernels._blocks import Index
-from refless.kernels._registry import Kernel
-
-_OF_CHARACTERS = Kernel(
-    reads=lambda text: float(len(text) >= 4),
-    compares="it compares n-grams of up to four characters",
-)
-_OF_WORDS = Kernel(
-    reads=lambda text: share_in_words(text) if len(text.split()) >= 4 else 0.0,
-    compares="it compares n-grams of up to four words between blanks",
-)
-KERNELS = {
-    "bleu.char": _OF_CHARACTERS,
-    "bleu.word": _OF_WORDS,
-    "bleu.char.unclipped": _OF_CHARACTERS,
-    "bleu.word.unclipped": _OF_WORDS,
-}
 
 
 def index(name: str, training: Sequence[str]) -> Index:

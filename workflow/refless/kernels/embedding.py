@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels._registry import Kernel
 from refless.kernels.encoder import Encoder, encoder_sum, find_encoder, load_encoder, run, tokenized
 
-KERNELS = {"embedding.*": Kernel(("torch", "transformers"), files={"model": "models/*"})}
 _GRID = 2.0**25
 _WIDTH = 4096
 """Training texts in a block."""

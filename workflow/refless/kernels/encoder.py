@@ -21,7 +21,7 @@ from refless.fetch.encoders import (
     named_folder,
     require_encoder,
 )
-from refless.kernels._registry import entry
+from refless.kernel_registry import entry
 from refless.store.files import file_sum
 
 

@@ -21,18 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.compute.words import number_words, share_in_words, starts_of, stems
+from refless.compute.words import number_words, starts_of, stems
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels._registry import Kernel
 from refless.kernels.wordnet import WordNet, wordnet_sum
 
-_METEOR = Kernel(
-    packages=("nltk",),
-    files={"wordnet": "nltk/wordnet.zip"},
-    reads=share_in_words,
-    compares="it compares words between blanks",
-)
-KERNELS = {"meteor.nltk35": _METEOR._replace(highest=2.0), "meteor.nltk39": _METEOR}
 _WIDTH = 16384
 """Training texts in a block."""
 

@@ -11,20 +11,13 @@ in ``rouge_l.stem``, of the published figures, those of more than 3 letters as P
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from string import ascii_lowercase, digits
 
 import numpy as np
 
-from refless.compute.words import number_words, share_of_letters, stems
+from refless.compute.words import number_words, stems
 from refless.kernels._blocks import Fill, Index, even_blocks
-from refless.kernels._registry import Kernel
 
 _WORD = re.compile("[a-z0-9]+")
-_PLAIN = Kernel(
-    reads=partial(share_of_letters, known=frozenset(ascii_lowercase + digits)),
-    compares="it knows a-z and 0-9",
-)
-KERNELS = {"rouge_l.stem": _PLAIN._replace(packages=("nltk",)), "rouge_l.plain": _PLAIN}
 _WIDTH = 16384
 """Training texts in a block."""
 

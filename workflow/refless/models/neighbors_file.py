@@ -12,7 +12,7 @@ from refless import __version__
 from refless.errors import FormatError, SettingError
 from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
-from refless.store.sealed import read_signed, write_signed
+from refless.store.records import read_signed, write_signed
 
 _REMEDY = "fit it again: refless fit --ratings RATED --out FILE"
 

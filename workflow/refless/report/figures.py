@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from refless.store.records import Destination, inputs_of
 from refless.store.sealed import write_sidecar
 from refless.store.tables import table_text
 
@@ -65,19 +66,19 @@ def panels(rows: int, columns: int, height: float, **style: Any) -> tuple[Figure
     return plt.subplots(rows, columns, **style)
 
 
-def save(figure: Figure, path: str | Path, table: pd.DataFrame) -> None:
+def save(figure: Figure, path: Destination, table: pd.DataFrame) -> None:
     """Write ``path`` with each of the endings pdf, svg and png, and the ``table`` that is drawn
     with csv; by their record, the report knows that they are the ones that were drawn."""
-    path = Path(path)
-    contents = {path.with_suffix(".csv"): table_text(table).encode()}
+    stem, inputs = Path(path), inputs_of(path)
+    contents = {stem.with_suffix(".csv"): table_text(table).encode()}
     try:
         # laid out and measured once, not once for each format
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         box = figure.get_tightbbox().padded(0.1)  # inches
         for ending in UNDATED:
-            contents[path.with_suffix(ending)] = _saved(figure, ending, bbox_inches=box)
-        write_sidecar(contents, {})
+            contents[stem.with_suffix(ending)] = _saved(figure, ending, bbox_inches=box)
+        write_sidecar(contents, {}, inputs)
     finally:
         plt.close(figure)
 

@@ -26,7 +26,8 @@ from refless.report.render import MARKS, VERDICTS, Part, page, parts_of
 from refless.report.tables import read_table
 from refless.report.why import Cause, anchor, causes_of
 from refless.store.files import json_text, write_together
-from refless.store.sealed import read, read_record
+from refless.store.records import read_record
+from refless.store.sealed import read
 
 SOURCES = ("computed", "shipped", "absent")
 FRONT = "reproducibility_cells"

@@ -26,6 +26,7 @@ def publish(
     missing: Sequence[Mapping[str, Any]] = (),
     facts: Mapping[str, Any] | None = None,
     datasets: Mapping[str, str] | None = None,
+    inputs: Mapping[str, str] | None = None,
 ) -> None:
     """Write one table in all its forms.
 
@@ -38,6 +39,7 @@ def publish(
         numbers get the words of the reasons that are about them
     facts : for the caption
     datasets : names of data sets
+    inputs : what it was made from, by `refless.store.records.input_sums`
     Raises OutputError: a file cannot be written.
     """
     entry = catalogue()[name]
@@ -62,7 +64,8 @@ def publish(
         "aside": aside.astype(object).where(aside.notna(), None).to_dict("list"),
     }
     contents = {".csv": table_text(table).encode(), ".md": page.encode()}
-    write_sidecar({stem.with_suffix(end): held for end, held in contents.items()}, metadata)
+    files = {stem.with_suffix(end): content for end, content in contents.items()}
+    write_sidecar(files, metadata, inputs)
 
 
 def read_table(path: str | Path) -> pd.DataFrame:

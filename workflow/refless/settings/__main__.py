@@ -1,6 +1,8 @@
-"""Print docs/settings.md: every setting, made from the models. Stage: none."""
+"""Print docs/settings.md: every setting, made from the models; with ``schema``, a JSON Schema of
+the same in YAML, workflow/schemas/config.schema.yaml. Stage: none."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,14 @@ def document() -> str:
     schema = Settings.model_json_schema(by_alias=True)
     values = yaml.safe_load(_CONFIG.read_text(encoding="utf-8"))
     return _HEAD + "".join(_section(schema, schema["$defs"], "", values))
+
+
+def schema() -> str:
+    """The schema, as others read it; runs validate with the models alone."""
+    head = "# Made by `python -m refless.settings schema`. It documents; the models validate.\n"
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    made = dialect | Settings.model_json_schema(by_alias=True)
+    return head + yaml.safe_dump(made, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _section(section: dict[str, Any], defs: dict[str, Any], path: str, values: Any) -> list[str]:
@@ -78,4 +88,4 @@ def _kind(schema: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    print(document(), end="")
+    print(schema() if sys.argv[1:] == ["schema"] else document(), end="")

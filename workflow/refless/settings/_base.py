@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from refless.errors import KernelError
-from refless.kernels import entry
+from refless.kernel_registry import entry
 
 _T = TypeVar("_T")
 

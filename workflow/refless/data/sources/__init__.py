@@ -5,14 +5,21 @@ paths and the options of an entry under ``data`` in the configuration, and as ``
 entry's name.
 """
 
+import ast
 import inspect
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from refless.data.ratings import RatedTexts
 from refless.errors import FormatError
+
+if TYPE_CHECKING:
+    from refless.data.ratings import RatedTexts
+
+_LIGHT = ("collections.abc", "pathlib", "pydantic", "typing")
+"""Modules that the types of a loader's arguments may come from."""
 
 
 def loaders() -> list[str]:
@@ -24,8 +31,7 @@ def check(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> 
     """Raise a ValueError if a loader takes no such files and options."""
     from pydantic import ConfigDict, ValidationError, create_model
 
-    module: Any = import_module(f"{__name__}.{loader}")
-    parameters = inspect.signature(module.load, eval_str=True).parameters
+    parameters = _parameters(loader)
     fields: dict[str, Any] = {
         name: (p.annotation, ... if p.default is p.empty else p.default)
         for name, p in parameters.items()
@@ -39,13 +45,30 @@ def check(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> 
         raise ValueError(f"{faults} (the loader {loader} takes {accepted})") from error
 
 
+@cache
+def _parameters(loader: str) -> Mapping[str, inspect.Parameter]:
+    """The arguments of a loader's function ``load``. Its module is read and not imported, since it
+    needs pandas, which the Snakemake that plans a run need not have."""
+    path = Path(__file__).with_name(f"{loader}.py")
+    kept: list[ast.stmt] = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module in _LIGHT:
+            kept.append(node)
+        if isinstance(node, ast.FunctionDef) and node.name == "load":
+            node.returns, node.body = None, [ast.Pass(lineno=node.lineno, col_offset=0)]
+            kept.append(node)
+    names: dict[str, Any] = {}
+    exec(compile(ast.Module(kept, []), str(path), "exec"), names)
+    return inspect.signature(names["load"], eval_str=True).parameters
+
+
 def load(
     loader: str,
     dataset: str,
     files: Mapping[str, str | Path],
     options: Mapping[str, Any] | None = None,
     rated_for: Iterable[str] = (),
-) -> RatedTexts:
+) -> "RatedTexts":
     """Load the data set ``dataset`` from its files, by the loader's names for them, and check its
     tables. Raises FormatError: the files are not what the loader reads, or no text is rated and
     there are experiments that it is ``rated_for``."""

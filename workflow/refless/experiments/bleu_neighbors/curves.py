@@ -22,7 +22,9 @@ from refless.experiments.bleu_neighbors.neighbors import (
 from refless.experiments.bleu_neighbors.table1 import TaskStyles, of_our_tasks
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.statistics.correlation import spearman
+from refless.steps import stepwise
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
@@ -60,7 +62,7 @@ def data_size_curve(
     size, so that adding a size changes no other. Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
     n, rows = len(quality), []
-    for size in sizes:
+    for size in stepwise("subsets of texts", list(sizes)):
         generator = np.random.default_rng([seed, size])
         for subset in range(SUBSETS if size < n else 1):
             sample = np.sort(generator.choice(n, size, replace=False))
@@ -74,7 +76,7 @@ def data_size_curve(
 
 
 def write_data_size_curve(
-    path: str | Path, dataset: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
+    path: Destination, dataset: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
 ) -> None:
     """Write the curve over the data size of a data set from the blocks of its kernel; ``settings``
     are ``tau``, ``a``, ``b`` and ``seed``."""

@@ -10,6 +10,7 @@ from refless.data.task import Task
 from refless.errors import SettingError
 from refless.kernels import kernel
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 
@@ -18,7 +19,7 @@ MAX_TEXTS = 20_000
 
 
 def write_kernel(
-    path: str | Path,
+    path: Destination,
     dataset: Task,
     name: str,
     options: Mapping[str, Any],

@@ -20,6 +20,7 @@ from refless.models.neighbor_means import apply_thresholds, neighbor_means
 from refless.statistics import contexts_if_enough, human_rows
 from refless.statistics.humans import AnnotatorScores
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 
@@ -35,7 +36,7 @@ def with_quality(dataset: Task) -> pd.DataFrame:
 
 
 def write_neighbors(
-    path: str | Path,
+    path: Destination,
     dataset: Task,
     name: str,
     paths: Sequence[str | Path],

@@ -27,7 +27,9 @@ from refless.experiments.published import merge_published
 from refless.kernels import kernel
 from refless.models.neighbor_means import neighbor_means
 from refless.statistics.measure import measure_columns
+from refless.steps import stepwise
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 
@@ -36,7 +38,7 @@ Key = tuple[str, str, str]
 
 
 def write_cross_estimates(
-    path: str | Path,
+    path: Destination,
     source: Task,
     target: Task,
     taus: Mapping[str, float],
@@ -49,9 +51,9 @@ def write_cross_estimates(
     training, candidates = with_quality(source), with_quality(target)
     quality, tables = training["quality"].to_numpy(np.float64), []
     training_texts, candidate_texts = training["text"].tolist(), candidates["text"].tolist()
-    for name, tau in taus.items():
+    for name in stepwise("kernel", list(taus)):
         matrix = kernel(name, candidate_texts, training_texts, threads=threads, dtype=np.float32)
-        means, counts = neighbor_means(matrix, quality, tau)
+        means, counts = neighbor_means(matrix, quality, taus[name])
         table = candidates.assign(kernel=name, mean=means, neighbors=counts)
         tables.append(table[["kernel", *NEIGHBOR_COLUMNS]])
     sealed.write(path, pd.concat(tables))

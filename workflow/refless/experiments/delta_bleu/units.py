@@ -6,9 +6,9 @@ unit of M contexts and a pair of systems; contexts are assigned to units at rand
 pair, and rank correlations are averaged over assignments, which all metrics share.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,12 @@ from refless.statistics import IntervalEstimate, contexts_if_enough, spearman_ro
 from refless.statistics.bootstrap import ENOUGH_UNITS
 from refless.statistics.measure import Measure
 from refless.statistics.ranks import kendall_rows
+from refless.steps import stepwise
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
+_log = logging.getLogger(__name__)
 
 REFERENCES = (SINGLE, HIGH, "w>=0.4", "w>=0.2", ALL)
 """Those of the table. The paper's are the first two and the last."""
@@ -88,7 +91,7 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Variant]]
     ]
 
 
-def write_units(path: str | Path, dataset: Task, settings: Mapping[str, Any]) -> None:
+def write_units(path: Destination, dataset: Task, settings: Mapping[str, Any]) -> None:
     """Compute and write what table 2 and figure 2 show of a data set whose texts have the column
     ``context_id``; ``settings`` are those of the experiment and of the data set. Raises
     FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
@@ -105,7 +108,8 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     points = [("table", contexts_per_unit, variant) for variant in table] + figure_points(settings)
     contexts = np.arange(len(dialogues.output), dtype=np.int32)
     values: dict[tuple[int, Variant], dict[str, Any]] = {}
-    for size in dict.fromkeys(size for _, size, _ in points):
+    sizes = list(dict.fromkeys(size for _, size, _ in points))
+    for size in stepwise("contexts in a unit", sizes):
         variants = list(dict.fromkeys(variant for _, unit, variant in points if unit == size))
         n_observations = len(contexts) // size * len(dialogues.pairs)
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n_observations, 1))
@@ -120,6 +124,7 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         {"panel": panel, **asdict(variant), "unit": size, **values[size, variant]}
         for panel, size, variant in points
     ]
+    _log.info("draws of contexts for the intervals: %d", settings["draws"])
     contexts_of = resampled_contexts(
         dialogues.context, settings["draws"], assignments_per_draw, seed
     )

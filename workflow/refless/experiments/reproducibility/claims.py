@@ -11,12 +11,10 @@ difference is less the same one in rows with these values.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from refless.evaluation.evaluate import LEAST_COVERAGE
 from refless.statistics import IntervalEstimate
@@ -33,11 +31,6 @@ _Row = dict[Any, Any]
 
 class Undecidable(Exception):
     """A claim has no number, or none with draws; a word of why."""
-
-
-def read_claims(path: str | Path) -> list[dict[str, Any]]:
-    """The claims of a file, whose head says what they have."""
-    return list(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
 
 
 def claims_table(

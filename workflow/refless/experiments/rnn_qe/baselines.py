@@ -22,6 +22,7 @@ from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, EVALU
 from refless.models.rnn_qe.scale import LOWEST, half_points
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.store import sealed
+from refless.store.records import Destination
 
 Array = np.ndarray
 _Splits = Sequence[data.OutputSplit]
@@ -151,8 +152,8 @@ def neighbors_curve(
 
 
 def write_outputs(
-    path: str | Path,
-    curve: str | Path,
+    path: Destination,
+    curve: Destination,
     rated: str | Path,
     references: Sequence[str | Path],
     settings: Mapping[str, Any],

@@ -19,6 +19,7 @@ from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import RUNS, SCHEDULES
 from refless.models.rnn_qe.scale import half_points
 from refless.store import sealed
+from refless.store.records import Destination
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def read_training_texts(
 
 
 def write_predictions(
-    path: str | Path,
+    path: Destination,
     name: str,
     seed: int,
     rated: str | Path,

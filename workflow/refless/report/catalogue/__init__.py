@@ -12,9 +12,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BeforeValidator, ConfigDict
 from pydantic.dataclasses import dataclass
+
+from refless.resources import read_yaml
 
 KNOWN = ConfigDict(extra="forbid")
 
@@ -95,7 +96,7 @@ def catalogue() -> dict[str, Entry]:
     """Every entry by name, paper by paper, in the order of the files."""
     entries: dict[str, Any] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
-        entries |= yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries |= read_yaml(path)
     return {name: Entry(name=name, **fields) for name, fields in entries.items()}
 
 

@@ -1,0 +1,24 @@
+"""The list of what comes with refless: ``manifest.csv`` in its folder. Stage: none."""
+
+import csv
+from pathlib import Path
+
+from refless.errors import FormatError
+
+MANIFEST = "manifest.csv"
+"""Columns path, sha256 (of the bytes), digest (of the settings, see `refless.plan`)."""
+BACK = "`git checkout -- resources/shipped` brings it back"
+
+
+def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
+    """Path -> sum and digest of each shipped file in a folder; empty without the folder. Raises
+    FormatError: its list is missing or broken."""
+    path = folder / MANIFEST
+    if not folder.is_dir():
+        return {}
+    try:
+        with open(path, newline="", encoding="utf-8") as handle:
+            rows = list(csv.DictReader(handle, strict=True))
+        return {row["path"]: (row["sha256"], row["digest"]) for row in rows}
+    except (OSError, ValueError, KeyError, csv.Error) as error:
+        raise FormatError(f"cannot be read: {error}", path=path, remedy=BACK) from error
