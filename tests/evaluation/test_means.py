@@ -12,7 +12,8 @@ from scipy import stats
 import refless
 from refless.cli import main
 from refless.errors import FormatError, ReflessError
-from refless.evaluation.means import mean_tables, powered_mean, unrated_rows
+from refless.evaluation.estimate_means import unrated_rows
+from refless.evaluation.means import mean_tables, powered_mean
 from refless.evaluation.rate import cross_predict
 from refless.methods import method
 from tests.evaluation.made_up import rows, write
@@ -92,15 +93,16 @@ def test_a_score_is_a_prediction_and_in_another_unit_a_line_to_ratings():
     score = np.clip(pd.DataFrame(rows(200))["quality"] + 0.3, 1, 5)
     rated, outputs = rated.assign(score_x=score[:80]), outputs.assign(score_x=score)
     free = [table.drop(columns="context") for table in (rated, outputs)]
-    answer = refless.estimate(*free, method="score_x")
+    answer = refless.estimate(*free, method="score_x", score_unit="rating", by="mr")
     expected = powered_mean(rated["quality"].to_numpy(), score[:80].to_numpy(), score[80:])
     row = answer.table.iloc[0]
     assert (row["mean"], row["standard_error"]) == pytest.approx((expected.value, expected.error))
     assert "as they are" in answer.answer
-    other = [table.assign(score_x=100 * table["score_x"]) for table in free]
-    answer = refless.estimate(*other, method="score_x")
-    assert "unit is another" in answer.answer
-    assert answer.table["standard_error"][0] == pytest.approx(row["standard_error"], rel=0.2)
+    for unit in (1, 100):
+        other = [table.assign(score_x=unit * table["score_x"]) for table in free]
+        answer = refless.estimate(*other, method="score_x", by="mr")
+        assert "by a line" in answer.answer
+        assert answer.table["standard_error"][0] == pytest.approx(row["standard_error"], rel=0.2)
 
 
 @pytest.mark.parametrize("contexts", [80, 4])
@@ -132,23 +134,25 @@ def test_equal_texts_count_together():
     assert thrice["rated_standard_error"][0] >= 0.9 * once["rated_standard_error"][0]
 
 
-def test_systems_count_by_their_texts_where_ratings_were_drawn_unevenly():
+@pytest.mark.parametrize("rated_of", [(40, 40), (40, 20), (100, 10)])
+def test_systems_count_by_their_texts_however_many_ratings_they_have(rated_of):
     generator = np.random.default_rng(0)
-    sizes, means, rated_of = (600, 60), (4.0, 2.0), (40, 40)
+    sizes, means = (600, 60), (4.0, 2.0)
     tables = [
         pd.DataFrame({"predicted": generator.normal(m, 1, n), "system": name, "cluster": 0})
         for name, m, n in zip("ab", means, sizes, strict=True)
     ]
     both = pd.concat(tables, ignore_index=True)
     both["cluster"] = np.arange(len(both))
-    first = both.groupby("system").cumcount() < 40
-    rated = both[first].assign(quality=lambda t: t["predicted"] + generator.normal(0, 0.5, 80))
+    number = both["system"].map(dict(zip("ab", rated_of, strict=True)))
+    first = both.groupby("system").cumcount() < number
+    noise = generator.normal(0, 0.5, sum(rated_of))
+    rated = both[first].assign(quality=lambda table: table["predicted"] + noise)
     table, _ = mean_tables(rated, both[~first])
     everything = np.average(means, weights=sizes)
     assert table.loc[0, "mean_low"] < everything < table.loc[0, "mean_high"]
     assert table.loc[0, "rated_mean"] == pytest.approx(everything, abs=0.35)
     assert table.loc[0, "rated_mean_high"] - table.loc[0, "rated_mean_low"] > 0.2
-    assert rated_of == tuple(rated["system"].value_counts())
 
 
 def test_a_plan_holds_for_what_was_rated():

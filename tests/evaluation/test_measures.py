@@ -419,13 +419,13 @@ def test_ratings_saved_hang_on_the_number_of_unrated_texts(rated):
 
 def test_warnings(rated, found):
     few = replace(rated, context_group=rated.context_group % 5)
-    assert "5 contexts" in " ".join(warnings(few, found, replacement_table(few, found)[0]))
+    assert "5 contexts" in " ".join(warnings(few, found))
     texts = [f"слово {'текст ' * i}" for i in range(len(rated))]
     other = replace(rated, texts=texts, prompts=None, context=None, context_group=None)
     kernels = "rouge_l.stem", "rouge_l.plain"
     made = compare(other, replace(QUICK, kernels={kernel: {} for kernel in kernels}))
     assert set(kernels) == set(made.table["kernel"][made.table["reason"].str.contains("reads")])
-    *unread_ones, context = warnings(other, made, replacement_table(other, made)[0])
+    *unread_ones, context = warnings(other, made)
     empty = " ".join(unread_ones)
     assert all(f"{kernel} reads 120 of 120" in empty for kernel in kernels)
     assert "context" in context
@@ -438,6 +438,6 @@ def test_a_guessed_scale_and_raters_are_said(rated, found):
     own = replace(rated, scale=(14.3, 5656), guessed=True, quality=quality, raters=raters)
     _, people = about(own)
     assert "0.40 (0.30, 0.50), of their mean 0.64" in people
-    scale, between, *_ = warnings(own, found, replacement_table(own, found)[0])
+    scale, between, *_ = warnings(own, found)
     assert "14.3 to 5,656 (99% of ratings lie below 9" in scale
     assert "--center-raters" in between

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 from refless.data.frames import is_path, is_rows
 from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
 from refless.errors import FormatError, KernelError, SettingError
-from refless.evaluation import EPSILON
+from refless.evaluation import EPSILON, OTHER_UNIT, RATING
 from refless.methods import (
     COMBINED,
     DEFAULT_KERNEL,
     NEIGHBORS,
     NETWORKS,
     RIDGE,
+    SCORE_PREFIX,
     Making,
 )
 from refless.methods import method as method_of
@@ -52,6 +53,7 @@ def compare(
     scale: Sequence[float] | None = None,
     kernels: Sequence[str] | None = None,
     epsilon: float = EPSILON,
+    score_unit: str = OTHER_UNIT,
     unrated: int | None = None,
     draws: int = 2000,
     seed: int = 0,
@@ -68,6 +70,8 @@ def compare(
     scale : lowest and highest possible rating (None: those of the ratings)
     kernels : of neighbors (None: those that can be computed here)
     epsilon : what a rater's work costs more than a method's, in the test of replacing one
+    score_unit : ``rating`` where scores are in the unit of the ratings, and are compared with
+        raters as they are; ``other``: they are rescaled
     unrated : number of texts whose predictions would save ratings
     draws, seed, repeats : of the bootstrap, of what is random, of the folds at most
     networks : also train RNN-QE, which takes minutes and torch
@@ -84,6 +88,7 @@ def compare(
     """
     if not 0 <= epsilon < 1:
         raise SettingError(f"epsilon is {epsilon:g}", remedy="give it from 0 to below 1, as 0.1")
+    _check_score_unit(score_unit)
     _check_whole("draws", draws, 1)
     _check_whole("seed", seed, 0)
     _check_whole("repeats", repeats, 1)
@@ -119,14 +124,14 @@ def compare(
     )
     comparison = evaluate.compare(rated, settings, step)
     pairs = pair_table(rated, comparison)
-    replacement, not_tested = replacement_table(rated, comparison, epsilon)
+    replacement, not_tested = replacement_table(rated, comparison, epsilon, score_unit)
     decisions = decide(comparison, pairs, replacement, not_tested)
     source = Source(_paths(ratings), user_ratings.scale or rated.scale, reading)
     return ComparisonAnswer(
         table=comparison.table,
         pairs=pairs,
         answer="\n".join(answer_lines(rated, decisions)),
-        warnings=[*warnings(rated, comparison, replacement)],
+        warnings=[*warnings(rated, comparison)],
         comparison=comparison,
         settings=settings,
         decisions=decisions,
@@ -284,6 +289,7 @@ def estimate(
     kernel: str | None = None,
     by: str = "system",
     scale: Sequence[float] | None = None,
+    score_unit: str = OTHER_UNIT,
     plan: float | None = None,
     all_pairs: bool = False,
     seed: int = 0,
@@ -296,7 +302,9 @@ def estimate(
     ratings : as of `compare`; drawn at random from all texts, or from those of each system
     outputs : all texts, or those without ratings, with the same columns (None: the unrated rows of
         ``ratings``)
-    method : as of `score` (None: ridge); a column ``score_<name>`` is a prediction itself
+    method : as of `score` (None: ridge)
+    score_unit : ``rating`` where the method is a column ``score_<name>`` in the unit of the
+        ratings, which is a prediction as it is; ``other``: it is mapped to ratings by a line
     kernel : of neighbors, instead of a method
     by : the column whose values have a mean each
     plan : the width of an interval, for the number of rated texts that would give it
@@ -315,6 +323,10 @@ def estimate(
         )
     name = method or (RIDGE if kernel is None else NEIGHBORS)
     reads = _columns_read(name)
+    _check_score_unit(score_unit)
+    if score_unit == RATING and not name.startswith(SCORE_PREFIX):
+        message = f"the unit of scores is given, and the method is {name}"
+        raise SettingError(message, remedy="leave score_unit out, or give a method score_<name>")
     _check_whole("seed", seed, 0)
     needs = [column for column in method_of(name).needs if column != "context"]
     user_ratings = read_rated(ratings, scale=scale, need=["quality", *needs], **reading)
@@ -330,32 +342,28 @@ def estimate(
 
     import pandas as pd
 
-    from refless.evaluation import means
+    from refless.evaluation.estimate_means import EstimateSettings, estimate_means
     from refless.evaluation.rate import unreadable
 
     texts = user_ratings.texts
     rest = texts[texts["quality"].isna()] if file is None else pd.DataFrame(file.columns)
-    ends = _scale_of(user_ratings, training)
     making = Making(
         kernel=kernel or DEFAULT_KERNEL,
-        scale=ends,
+        scale=_scale_of(user_ratings, training),
         all_texts=[*training["text"], *rest["text"]],
         threads=threads,
     )
-    notes = unreadable(making.kernel, making.all_texts) if name == NEIGHBORS else []
-    answer = means.means_answer(
-        training,
-        rest,
-        name,
-        partial(method_of(name).make, making),
+    settings = EstimateSettings(
+        method=name,
+        make=partial(method_of(name).make, making),
         by=by,
-        with_rated=file is not None,
-        scale=ends,
+        score_unit=score_unit,
         plan=plan,
         all_pairs=all_pairs,
         seed=seed,
-        path=path,
     )
+    notes = unreadable(making.kernel, making.all_texts) if name == NEIGHBORS else []
+    answer = estimate_means(training, rest, settings, file is not None, path)
     return replace(answer, warnings=[*notes, *answer.warnings])
 
 
@@ -384,6 +392,12 @@ def _scale_of(user_ratings: UserRatings, training: Any) -> tuple[float, float]:
     quality = training["quality"]
     low, high = user_ratings.scale or (quality.min(), quality.max())
     return float(low), float(high)
+
+
+def _check_score_unit(unit: str) -> None:
+    """Raises SettingError: it is none."""
+    if unit not in (OTHER_UNIT, RATING):
+        raise SettingError(f"score_unit is {unit!r}", remedy=f"give {RATING}, or {OTHER_UNIT}")
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:

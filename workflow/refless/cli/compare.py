@@ -19,6 +19,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add("--kernel", help=about, dest="kernels", metavar="KERNEL", action="append")
     about = "What a rater costs more than a method, to replace one: 0.1 crowd workers, 0.2 experts."
     add("--epsilon", help=f"{about} (Default: %(default)s.)", type=float, default=EPSILON)
+    options.add_score_unit(command)
     about = "The draws of the bootstrap. (Default: %(default)s.)"  # they are kept in memory
     add("--draws", help=about, type=options.whole(1, 100_000), metavar="N", default=2000)
     about = "The repeats of the folds, at most. (Default: %(default)s.)"
@@ -55,6 +56,7 @@ def compare(arguments: Namespace) -> None:
             arguments.ratings,
             kernels=arguments.kernels,
             epsilon=arguments.epsilon,
+            score_unit=arguments.score_unit,
             unrated=arguments.unrated,
             draws=arguments.draws,
             seed=arguments.seed,

@@ -19,6 +19,7 @@ def add_arguments(command: ArgumentParser) -> None:
     method.add_argument("--method", help=about)
     method.add_argument("--kernel", help="Predict by neighbors of this similarity.")
     method.add_argument("--score", help="Predict by this column, score_<name>.", metavar="COLUMN")
+    options.add_score_unit(command)
     about = "The column whose values have a mean each. (Default: %(default)s.)"
     add("--by", help=about, choices=GROUPS, default="system")
     about = "Say how many rated texts would give an interval of this width."
@@ -54,6 +55,7 @@ def estimate(arguments: Namespace) -> None:
         method=arguments.score or arguments.method,
         kernel=arguments.kernel,
         by=arguments.by,
+        score_unit=arguments.score_unit,
         plan=arguments.plan,
         all_pairs=bool(arguments.all_pairs),
         seed=arguments.seed,

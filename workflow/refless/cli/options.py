@@ -6,6 +6,7 @@ from typing import Any
 
 from refless.data.rows import FORMATS, shorten
 from refless.data.user_ratings import COLUMN_NAMES
+from refless.evaluation import OTHER_UNIT, RATING
 
 Group = argparse._ActionsContainer
 
@@ -105,6 +106,12 @@ def add_fitting(command: Group) -> None:
     add("--min-neighbors", help=about, type=count, metavar="N")
     add("--max-share", help="The most, as a share of all. (Default: 0.66.)", type=float)
     add_threads(command)
+
+
+def add_score_unit(command: Group) -> None:
+    about = "The unit of scores: that of the ratings, or another one. (Default: %(default)s.)"
+    units = (RATING, OTHER_UNIT)
+    command.add_argument("--score-unit", help=about, choices=units, default=OTHER_UNIT)
 
 
 def add_threads(command: Group, default: str = "all cores") -> None:

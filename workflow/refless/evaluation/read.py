@@ -1,7 +1,6 @@
 """Rated texts as they are compared, and which of them are left out together."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -200,22 +199,6 @@ def _with_squares(score: Array) -> Array:
     """A score (n,); of very small ones, whose squares would be 0, times a power of two."""
     most = np.fmax.reduce(np.abs(score), initial=0)
     return np.ldexp(score, -np.frexp(most)[1]) if most < 1e-100 else score
-
-
-def same_unit(score: Array, quality: Array, scale: Sequence[float]) -> bool:
-    """Whether a score, (n,), is in the unit of the ratings, (n,): a tenth beyond the scale at most,
-    a tenth of it long or more, in the mean within a quarter of it from the ratings, and not lower
-    where they are higher."""
-    both = ~np.isnan(score) & ~np.isnan(quality)
-    if both.any() and (score[both] - score[both].mean()) @ quality[both] < 0:
-        return False
-    length, known = scale[1] - scale[0], score[~np.isnan(score)]
-    return len(known) > 0 and bool(
-        scale[0] - length / 10 <= known.min()
-        and known.max() <= scale[1] + length / 10
-        and np.ptp(known) >= length / 10
-        and abs(known.mean() - np.nanmean(quality)) <= length / 4
-    )
 
 
 class CvSplit(NamedTuple):

@@ -11,9 +11,9 @@ import pandas as pd
 from scipy.special import stdtr
 from scipy.stats import false_discovery_control, mode
 
-from refless.evaluation import EPSILON
+from refless.evaluation import EPSILON, OTHER_UNIT, RATING
 from refless.evaluation.evaluate import LEAST_COVERAGE, LEVEL, Comparison
-from refless.evaluation.read import Rated, same_unit
+from refless.evaluation.read import Rated
 from refless.methods import column_name, is_candidate
 
 Array = np.ndarray
@@ -24,10 +24,10 @@ YARDSTICKS = ("constant", "additive")
 """What passes where raters agree little; then a method's passing says nothing."""
 REPLACE_COLUMNS = [
     *("method", "kernel", "passes", "winning_rate", "wins", "raters", "advantage", "texts"),
-    *("ahead", "mapped"),
+    *("ahead", "rescaled"),
 ]
-"""``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05; ``mapped``: a
-score of another unit, by a line to ratings."""
+"""``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05; ``rescaled``:
+a score whose location and spread were brought to those of the ratings."""
 
 
 class RaterTest(NamedTuple):
@@ -108,12 +108,16 @@ def _lower_p(values: Array, bound: float) -> float:
 
 
 def replacement_table(
-    rated: Rated, comparison: Comparison, epsilon: float = EPSILON
+    rated: Rated,
+    comparison: Comparison,
+    epsilon: float = EPSILON,
+    score_unit: str = OTHER_UNIT,
 ) -> tuple[pd.DataFrame, str]:
     """`REPLACE_COLUMNS` of `YARDSTICKS` and every method that covers half of the texts, with its
-    first estimates of new texts; a score that is in the unit of the ratings is taken as it is. Each
-    answer counts as the nearest rating that anybody gave, so that it ties as raters do; the
-    constant is the mean, the median or the mode, whichever does best. And why it is empty."""
+    first estimates of new texts. A score is `rescaled` in each fold's training part; with the
+    ``score_unit`` `RATING` it is taken as it is. Each answer counts as the nearest rating that
+    anybody gave, so that it ties as raters do; the constant is the mean, the median or the mode,
+    whichever does best. And why it is empty."""
     if rated.ratings is None:
         return pd.DataFrame(columns=REPLACE_COLUMNS), "the ratings have no column rater"
     by_rater = rated.ratings.pivot_table(index="text", columns="rater", values="quality")
@@ -125,8 +129,8 @@ def replacement_table(
         return pd.DataFrame(columns=REPLACE_COLUMNS), f"{reason}; {FEWEST_RATERS} must"
     values = comparison.predictions
     values = values[(values["split"] == "texts") & (values["repeat"] == 0)]
+    quality, fold = rated.to_user_scale(rated.quality), comparison.splits["texts"][0].fold
     tests: dict[tuple[str, str], RaterTest] = {}
-    mapped: dict[str, bool] = {}
     for (split, method, kernel), draws in comparison.draws.items():
         blind = not is_candidate(method) and method not in YARDSTICKS
         if split != "texts" or blind or draws["coverage"][0] < LEAST_COVERAGE:
@@ -134,8 +138,7 @@ def replacement_table(
         candidate = values[column_name(method, kernel)].to_numpy(np.float64)
         score = rated.scores.get(method)
         if score is not None:
-            mapped[method] = not same_unit(score, rated.to_user_scale(rated.quality), rated.scale)
-            candidate = candidate if mapped[method] else score
+            candidate = score if score_unit == RATING else rescaled(score, quality, fold)
         answers = [_nearest(candidate, ratings)]
         if method == "constant":
             single = ratings[~np.isnan(ratings)]
@@ -151,10 +154,36 @@ def replacement_table(
         ahead = all(_lower_p(gap[~np.isnan(gap)], 0) < LEVEL for gap in gaps)
         passes = test.passes and test.raters >= FEWEST_RATERS
         cells = {"passes": passes, "winning_rate": test.winning_rate, "ahead": ahead}
-        cells["mapped"] = mapped.get(method, False)
+        cells["rescaled"] = method in rated.scores and score_unit != RATING
         rows.append({"method": method, "kernel": kernel, **test._asdict(), **cells})
     table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
     return table.sort_values(["winning_rate", "advantage"], ascending=False, kind="stable"), ""
+
+
+def rescaled(score: Array, quality: Array, fold: Array) -> Array:
+    """A score with the mean and the standard deviation of the ratings, both of each fold's training
+    part; of a score that falls as ratings rise there, the sign is turned. A line of least squares
+    would shrink it to the mean, which the squared error of the test rewards, so that the unit of a
+    score would decide.
+
+    score, quality : float64 (texts,), a score NaN where there is none
+    fold : int64 (texts,)
+
+    >>> fold = np.array([0, 0, 1, 1])
+    >>> rescaled(np.array([10.0, 30, 20, 40]), np.array([1.0, 3, 2, 4]), fold)
+    array([1., 3., 2., 4.])
+    """
+    values = np.full(len(score), np.nan)
+    for number in range(int(fold.max()) + 1):
+        training = (fold != number) & ~np.isnan(score)
+        if not training.any():
+            continue
+        x, y = score[training], quality[training]
+        deviation = x.std()
+        slope = np.sign((x - x.mean()) @ (y - y.mean())) * y.std() / deviation if deviation else 0.0
+        candidates = fold == number
+        values[candidates] = y.mean() + slope * (score[candidates] - x.mean())
+    return values
 
 
 def replacing(table: pd.DataFrame) -> pd.Series:

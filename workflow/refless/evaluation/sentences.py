@@ -197,13 +197,11 @@ def about(rated: Rated) -> Iterator[str]:
             yield f"{line}; ICC of one rating {one}, of their mean {mean}"
 
 
-def warnings(rated: Rated, comparison: Comparison, replacement: pd.DataFrame) -> Iterator[str]:
+def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
     """What a reader has to know before trusting the answer."""
     yield from comparison.kernel_notes
     yield from _scale_and_raters(rated)
     yield from _score_notes(rated, comparison)
-    if mapped := [*replacement.loc[replacement["mapped"].astype(bool), "method"]]:
-        yield f"{', '.join(mapped)}: of another unit, mapped to ratings by a line"
     if rated.prompts is None:
         yield (
             "no column context or mr: texts that answer the same may be in training and in the"
