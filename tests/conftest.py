@@ -122,7 +122,7 @@ class Project:
 def copy_project(target: Path, mirror: str = "") -> Project:
     """The checkout without results and raw data; code is linked."""
     target.mkdir(parents=True)
-    for part in ("Snakefile", "workflow", "envs", "README.md"):
+    for part in ("Snakefile", "workflow", "envs", "docs", "README.md"):
         (target / part).symlink_to(ROOT / part)
     for part in ("config", "profiles"):
         shutil.copytree(ROOT / part, target / part)

@@ -14,6 +14,7 @@ import yaml
 
 from refless.data.task import read_task
 from refless.report.catalogue import catalogue
+from refless.report.fill import PLACE, filled, read_numbers
 from refless.store import sealed
 from tests.conftest import OFFLINE, ROOT, SHIPPED, Project, copy_project, made_once
 
@@ -307,6 +308,16 @@ def test_make_needs_no_data_and_its_numbers_are_labelled(quick):
         assert "shipped" in found, name
     assert (quick.path / "results/report.html").is_file()
     assert not (quick.path / "resources/data").exists()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/findings.md"])
+def test_counts_of_a_page_are_those_of_the_tables(quick, page):
+    """How many published numbers come out, the bands, which findings hold."""
+    numbers = read_numbers(ROOT / "resources/numbers.yaml")
+    text = (ROOT / page).read_text("utf-8")
+    counts = [m[0] for m in PLACE.finditer(text) if numbers[m[1]]["from"].startswith("reproduc")]
+    assert len(counts) > 5
+    assert [filled(count, numbers, quick.path / "results/tables") for count in counts] == counts
 
 
 def test_a_second_make_makes_nothing_and_says_where_the_files_are(quick):
