@@ -159,7 +159,8 @@ def test_the_answer_is_a_table_that_a_terminal_holds(judged, comparison, pairs):
     ]
     raters = RaterDecision(candidates=candidates)
     splits = [replace(each, method="surface_ridge", coverage=0.6) for each in decided.splits]
-    lines = answer_lines(judged, Decisions(splits, long, raters))
+    decisions = Decisions(splits=splits, reading=splits, scores=long, raters=raters)
+    lines = answer_lines(judged, decisions)
     assert len(lines) <= 30
     assert max(map(columns, lines)) <= WIDTH
     assert all(line.isprintable() for line in lines)
@@ -339,7 +340,8 @@ def test_a_constant_that_ties_with_whole_numbers_is_a_yardstick(rated):
     quality = single.groupby("text")["quality"].mean().to_numpy()
     scores = {"score_5": np.where(quality < 3, 4.0, 5.0)}
     raters = replace(rated, ratings=single, quality=(quality - 1) / 4, scale=(1, 5), scores=scores)
-    table, reason = replacement_table(raters, compare(raters, SETTINGS), epsilon=0.2)
+    comparison = compare(raters, SETTINGS)
+    table, reason = replacement_table(raters, comparison, epsilon=0.2, score_unit="rating")
     assert table.set_index("method").loc[["score_5", "constant"], "passes"].all()
     assert not replacing(table).any()
     assert not any(each.may_replace for each in decide_raters(table, reason).candidates)

@@ -23,8 +23,8 @@ from refless.statistics import IntervalEstimate
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.printed_p import printed_p
 
-MOST_ROWS = 8
-"""Scores, or candidates for a rater, that the answer lists."""
+MOST_SCORES, MOST_CANDIDATES = 8, 5
+"""Scores, and candidates for a rater, that the answer lists."""
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 VERDICTS = {
@@ -113,7 +113,7 @@ def lead_words(decision: Decision) -> str:
 def scores_grid(scores: Sequence[ScoreDecision]) -> Grid:
     """Of each score, r, its rank among scores, and the lead over text-blind methods."""
     rows = []
-    for score in scores[:MOST_ROWS]:
+    for score in scores[:MOST_SCORES]:
         decision = score.decision
         verdict = VERDICTS[decision.why_not].partition(",")[0]
         p = decision.corrected_p
@@ -128,7 +128,7 @@ def scores_grid(scores: Sequence[ScoreDecision]) -> Grid:
             )
         )
     header = ("score, new texts", "r", "rank", "behind the first", "lead over text-blind methods")
-    return Grid(header, rows, rest=_rest(len(scores), "scores in pairs.csv"))
+    return Grid(header, rows, rest=_rest(len(scores) - MOST_SCORES, "scores in pairs.csv"))
 
 
 def raters_grid(candidates: Sequence[Candidate]) -> Grid:
@@ -140,14 +140,15 @@ def raters_grid(candidates: Sequence[Candidate]) -> Grid:
             f"{candidate.wins} of {candidate.raters} raters",
             f"{candidate.advantage:.0%} of {candidate.texts:,} texts",
         )
-        for candidate in candidates[:MOST_ROWS]
+        for candidate in candidates[:MOST_CANDIDATES]
     ]
     header = ("method", "may replace a rater", "wins against", "as close as a rater on")
-    return Grid(header, rows, rest=_rest(len(candidates), "methods in replace.csv"))
+    more = len(candidates) - MOST_CANDIDATES
+    return Grid(header, rows, rest=_rest(more, "methods in replace.csv"))
 
 
-def _rest(number: int, what: str) -> str:
-    return f"{number - MOST_ROWS} more {what}" if number > MOST_ROWS else ""
+def _rest(more: int, what: str) -> str:
+    return f"{more} more {what}" if more > 0 else ""
 
 
 def rater_sentences(raters: RaterDecision | None) -> Iterator[str]:
