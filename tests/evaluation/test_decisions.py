@@ -159,12 +159,13 @@ def test_the_answer_is_a_table_that_a_terminal_holds(judged, comparison, pairs):
     ]
     raters = RaterDecision(candidates=candidates)
     splits = [replace(each, method="surface_ridge", coverage=0.6) for each in decided.splits]
-    decisions = Decisions(splits=splits, reading=splits, scores=long, raters=raters)
-    lines = answer_lines(judged, decisions)
-    assert len(lines) <= 30
+    lines = answer_lines(judged, Decisions(splits, splits, long, raters))
+    assert len(lines) < 30  # and one line more where there are raters
     assert max(map(columns, lines)) <= WIDTH
     assert all(line.isprintable() for line in lines)
-    assert f"{len(long) - 8} more scores in pairs.csv" in lines
+    assert f"{len(long) - 6} more scores in pairs.csv" in lines
+    alone = answer_lines(judged, Decisions(splits, splits, long[:8]))
+    assert sum("long" in line for line in alone) == 8
     lead = next(line for line in lines if line.strip().startswith("lead "))
     assert "corrected p" in lead
 

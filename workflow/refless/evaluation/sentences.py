@@ -23,8 +23,9 @@ from refless.statistics import IntervalEstimate
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.printed_p import printed_p
 
-MOST_SCORES, MOST_CANDIDATES = 8, 5
-"""Scores, and candidates for a rater, that the answer lists."""
+MOST_ROWS, MOST_ROWS_OF_TWO = 8, 6
+"""Scores, or candidates for a rater, that the answer lists; and of each if it lists both, so that
+it has 30 lines at most."""
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 VERDICTS = {
@@ -60,10 +61,14 @@ def grids(decided: Decisions) -> list[Grid]:
     tables = [splits_grid(decided.splits)]
     if any(decision.method for decision in decided.reading):
         tables.append(reading_grid(decided.reading))
+    candidates: Sequence[Candidate] = ()
+    if decided.raters is not None and decided.raters.passing_yardstick is None:
+        candidates = decided.raters.candidates
+    most = MOST_ROWS_OF_TWO if decided.scores and candidates else MOST_ROWS
     if decided.scores:
-        tables.append(scores_grid(decided.scores))
-    if decided.raters is not None and not [*rater_sentences(decided.raters)]:
-        tables.append(raters_grid(decided.raters.candidates))
+        tables.append(scores_grid(decided.scores, most))
+    if candidates:
+        tables.append(raters_grid(candidates, most))
     return tables
 
 
@@ -92,11 +97,12 @@ def reading_grid(reading: Sequence[Decision]) -> Grid:
         (
             decision.split,
             label(decision.method) if decision.method else "none",
-            lead_words(decision),
+            short_lead_words(decision),
         )
         for decision in reading
     ]
-    return Grid(("left out", "does reading add?", "to text-blind methods"), rows, names=(1,))
+    header = ("left out", "reading beside the surface", "lead over text-blind, corrected p")
+    return Grid(header, rows, names=(1,))
 
 
 def lead_words(decision: Decision) -> str:
@@ -110,28 +116,40 @@ def lead_words(decision: Decision) -> str:
     return ": ".join(filter(None, (", ".join(words), VERDICTS[decision.why_not])))
 
 
-def scores_grid(scores: Sequence[ScoreDecision]) -> Grid:
+def short_lead_words(decision: Decision) -> str:
+    """``0.18 (0.02, 0.32), p 0.22: not shown``; p is corrected."""
+    verdict = VERDICTS[decision.why_not].partition(",")[0]
+    p = decision.corrected_p
+    corrected = "" if np.isnan(p) else f", p {printed_p(p, LEVEL)}"
+    lead = interval_words(decision.lead)
+    return f"{lead}{corrected}: {verdict}" if lead else verdict
+
+
+def scores_grid(scores: Sequence[ScoreDecision], most: int = MOST_ROWS) -> Grid:
     """Of each score, r, its rank among scores, and the lead over text-blind methods."""
     rows = []
-    for score in scores[:MOST_SCORES]:
+    for score in scores[:most]:
         decision = score.decision
-        verdict = VERDICTS[decision.why_not].partition(",")[0]
-        p = decision.corrected_p
-        corrected = "" if np.isnan(p) else f", p {printed_p(p, LEVEL)}"
         rows.append(
             (
                 decision.method,
                 interval_words(decision.r),
                 rank_words(score.first_rank, score.last_rank),
                 interval_words(score.behind),
-                f"{interval_words(decision.lead)}{corrected}: {verdict}",
+                short_lead_words(decision),
             )
         )
-    header = ("score, new texts", "r", "rank", "behind the first", "lead over text-blind methods")
-    return Grid(header, rows, rest=_rest(len(scores) - MOST_SCORES, "scores in pairs.csv"))
+    header = (
+        "score, new texts",
+        "r",
+        "rank",
+        "behind the first",
+        "lead over text-blind, corrected p",
+    )
+    return Grid(header, rows, rest=_rest(len(scores) - most, "scores in pairs.csv"))
 
 
-def raters_grid(candidates: Sequence[Candidate]) -> Grid:
+def raters_grid(candidates: Sequence[Candidate], most: int = MOST_ROWS) -> Grid:
     """Which candidates may replace a rater."""
     rows = [
         (
@@ -140,15 +158,14 @@ def raters_grid(candidates: Sequence[Candidate]) -> Grid:
             f"{candidate.wins} of {candidate.raters} raters",
             f"{candidate.advantage:.0%} of {candidate.texts:,} texts",
         )
-        for candidate in candidates[:MOST_CANDIDATES]
+        for candidate in candidates[:most]
     ]
     header = ("method", "may replace a rater", "wins against", "as close as a rater on")
-    more = len(candidates) - MOST_CANDIDATES
-    return Grid(header, rows, rest=_rest(more, "methods in replace.csv"))
+    return Grid(header, rows, rest=_rest(len(candidates) - most, "methods in replace.csv"))
 
 
-def _rest(more: int, what: str) -> str:
-    return f"{more} more {what}" if more > 0 else ""
+def _rest(number: int, what: str) -> str:
+    return f"{number} more {what}" if number > 0 else ""
 
 
 def rater_sentences(raters: RaterDecision | None) -> Iterator[str]:
