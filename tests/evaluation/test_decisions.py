@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from refless.evaluation.bias import bias_of_scores
 from refless.evaluation.decisions import (
     FEW_RATERS,
     NOT_CLOSER,
@@ -159,12 +160,14 @@ def test_the_answer_is_a_table_that_a_terminal_holds(judged, comparison, pairs):
     ]
     raters = RaterDecision(candidates=candidates)
     splits = [replace(each, method="surface_ridge", coverage=0.6) for each in decided.splits]
-    lines = answer_lines(judged, Decisions(splits, splits, long, raters))
-    assert len(lines) < 30  # and one line more where there are raters
+    lines = answer_lines(
+        judged, Decisions(splits, splits, long, raters), bias_of_scores(comparison)
+    )
+    assert len(lines) <= 30
     assert max(map(columns, lines)) <= WIDTH
     assert all(line.isprintable() for line in lines)
-    assert f"{len(long) - 6} more scores in pairs.csv" in lines
-    alone = answer_lines(judged, Decisions(splits, splits, long[:8]))
+    assert f"{len(long) - 5} more scores in pairs.csv" in lines
+    alone = answer_lines(judged, Decisions(splits, splits, long[:8]), pd.DataFrame({"method": []}))
     assert sum("long" in line for line in alone) == 8
     lead = next(line for line in lines if line.strip().startswith("lead "))
     assert "corrected p" in lead

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from refless.data.text_ids import text_ids
+from refless.evaluation.bias import bias_of_scores
 from refless.evaluation.decisions import (
     FEW_CONTEXTS,
     FEW_SYSTEMS,
@@ -49,7 +50,7 @@ def decided(comparison: Comparison) -> Decisions:
 
 
 def answer(comparison: Comparison) -> list[str]:
-    return answer_lines(comparison.rated, decided(comparison))
+    return answer_lines(comparison.rated, decided(comparison), bias_of_scores(comparison))
 
 
 QUICK = ComparisonSettings({"bleu.char": {}}, draws=400, repeats=1)

@@ -81,7 +81,8 @@ def compare(
         `read_ratings`
 
     ``table`` has a row a method, kernel and split; ``pairs`` each two methods of a split;
-    ``learning_curve`` r of ridge by the number of ratings. ``answer`` is what the command prints,
+    ``bias`` says where scores are wrong; ``learning_curve`` has r of ridge by the number of
+    ratings. ``answer`` is what the command prints,
     ``decisions`` the same as data, ``next_step`` the next command, or call.
     Raises FormatError: the ratings are not as they must be. Raises KernelError: a kernel cannot be
     computed here. Raises SettingError: a setting makes no sense.
@@ -97,6 +98,7 @@ def compare(
     user_ratings = read_rated(ratings, scale=scale, **reading)
 
     from refless.evaluation import evaluate
+    from refless.evaluation.bias import bias_of_scores
     from refless.evaluation.comparison_answer import ComparisonAnswer
     from refless.evaluation.decisions import decide
     from refless.evaluation.evaluate import ComparisonSettings
@@ -126,11 +128,12 @@ def compare(
     pairs = pair_table(rated, comparison)
     replacement, not_tested = replacement_table(rated, comparison, epsilon, score_unit)
     decisions = decide(comparison, pairs, replacement, not_tested)
+    bias = bias_of_scores(comparison)
     source = Source(_paths(ratings), user_ratings.scale or rated.scale, reading)
     return ComparisonAnswer(
         table=comparison.table,
         pairs=pairs,
-        answer="\n".join(answer_lines(rated, decisions)),
+        answer="\n".join(answer_lines(rated, decisions, bias)),
         warnings=[*warnings(rated, comparison)],
         comparison=comparison,
         settings=settings,
@@ -139,6 +142,7 @@ def compare(
         next_step=next_step(decisions, source, seed),
         learning_curve=learning_curve(rated, comparison, settings, step),
         replacement=replacement,
+        bias=bias,
         epsilon=epsilon,
     )
 

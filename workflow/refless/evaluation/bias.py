@@ -25,8 +25,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from refless.evaluation.evaluate import LEVEL
+from refless.evaluation.evaluate import LEVEL, Comparison
 from refless.evaluation.pairs import holm
+from refless.methods import NETWORK, READS_TEXT, column_name
+from refless.methods import method as method_of
 from refless.models.baselines import Line
 from refless.statistics.bootstrap import (
     IntervalEstimate,
@@ -381,6 +383,45 @@ def _error_cells(
         for system, mean in errors(values, texts, fold, score).items():
             cells.setdefault(system, {}).update(Measure(name).cells(mean))
     return cells
+
+
+def bias_of_scores(comparison: Comparison) -> pd.DataFrame:
+    """`bias_table` of the scores of a comparison, and of the methods that learn from ratings, by
+    the folds and estimates of its first repeats; empty without a score."""
+    rated = comparison.rated
+    if not rated.scores:
+        return pd.DataFrame(columns=BIAS_COLUMNS)
+    names = None
+    if rated.system is not None:
+        known = rated.system_names or [str(number) for number in range(rated.system.max() + 1)]
+        names = np.array(known, object)[rated.system]
+    texts = BiasTexts(
+        quality=rated.to_user_scale(rated.quality),
+        units=rated.resampling_units,
+        words=np.array([len(text.split()) for text in rated.texts], np.float64),
+        punctuation=punctuation_shares(rated.texts),
+        system=names,
+        ratings=rated.ratings,
+    )
+    first = {split: repeats[0].fold for split, repeats in comparison.splits.items()}
+    folds = BySplit(first["texts"], first.get("systems"))
+    return bias_table(texts, rated.scores, folds, _learned_estimates(comparison))
+
+
+def _learned_estimates(comparison: Comparison) -> dict[str, BySplit]:
+    """The estimates of methods that read texts and learn from ratings, by the names of files."""
+    values = comparison.predictions
+    values = values[values["repeat"] == 0]
+    by_split = {str(split): rows for split, rows in values.groupby("split")}
+    learned = {}
+    for split, name, kernel in comparison.draws:
+        column = column_name(name, kernel)
+        reads = method_of(name).kind in (READS_TEXT, NETWORK)
+        if split == "texts" and reads and column in by_split["texts"]:
+            systems = by_split.get("systems", pd.DataFrame()).get(column)
+            left_out = None if systems is None else systems.to_numpy(np.float64)
+            learned[column] = BySplit(by_split["texts"][column].to_numpy(np.float64), left_out)
+    return learned
 
 
 NAMED = 3

@@ -20,6 +20,7 @@ from refless.evaluation.next_step import Source
 from refless.evaluation.pairs import ranks, significant
 from refless.evaluation.sentences import (
     about,
+    favour_lines,
     grids,
     interval_words,
     rank_words,
@@ -47,6 +48,7 @@ class ComparisonAnswer(Answer):
     table : `refless.evaluation.evaluate.COLUMNS`, a row a method, kernel and split
     pairs : each two methods of a split
     replacement : which methods may replace a rater
+    bias : where scores are wrong, `refless.evaluation.bias.BIAS_COLUMNS`
     learning_curve : r of ridge regression by the number of ratings
     decisions : what is decided, as data
     next_step : the next command, or the next call of a table
@@ -60,6 +62,7 @@ class ComparisonAnswer(Answer):
     next_step: str
     learning_curve: pd.DataFrame
     replacement: pd.DataFrame = field(default_factory=pd.DataFrame)
+    bias: pd.DataFrame = field(default_factory=pd.DataFrame)
     epsilon: float = EPSILON
     day: date = field(default_factory=date.today)
 
@@ -67,7 +70,11 @@ class ComparisonAnswer(Answer):
         """The answer as a page that stands alone."""
         return page(
             title="Which method predicts these ratings?",
-            lines=[*about(self.comparison.rated), *rater_sentences(self.decisions.raters)],
+            lines=[
+                *about(self.comparison.rated),
+                *favour_lines(self.bias),
+                *rater_sentences(self.decisions.raters),
+            ],
             grids=[grid_html(grid) for grid in grids(self.decisions)],
             warnings=self.warnings,
             next_step=self.next_step,
@@ -105,7 +112,17 @@ class ComparisonAnswer(Answer):
             {"ratings": self.learning_curve["ratings"], "r": _intervals(self.learning_curve)}
         )
         views["r of ridge by the number of ratings"] = curve.to_html(index=False, border=0)
+        if self.bias["favour"].notna().any():
+            views["whom scores favour"] = self._bias_picture()
         return views
+
+    def _bias_picture(self) -> str:
+        """Favour and errors of each system, as an image."""
+        from refless.report.figures import as_address
+        from refless.report.figures_bias import bias_figure
+
+        address = as_address(bias_figure(self.bias))
+        return f'<img alt="favour and errors of each system" src="{address}">'
 
     def record(self) -> dict[str, Any]:
         """What ``comparison.json`` has: settings, and what is decided, as data."""
@@ -131,6 +148,7 @@ class ComparisonAnswer(Answer):
             self.table,
             self.pairs,
             self.replacement,
+            self.bias,
             self.comparison.predictions,
             self.learning_curve,
         )

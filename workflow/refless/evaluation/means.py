@@ -30,9 +30,11 @@ MOST_RATINGS = 1_000_000
 MEAN_COLUMNS = [
     *("system", "rated", "unrated"),
     *(*Measure("rated_mean").interval, "rated_standard_error"),
-    *(*Measure("mean").interval, "standard_error", "weight", "rank_low", "rank_high"),
+    *(*Measure("mean").interval, "standard_error", "weight", "correction"),
+    *("rank_low", "rank_high"),
 ]
-"""``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``; the
+"""``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``;
+``correction`` is what was added to the mean prediction of all texts of the system; the
 ranks are those that the tests of all pairs leave open, 1 for the greatest mean."""
 FEWEST_UNRATED_CLUSTERS = 10
 """Clusters of unrated texts without which predictions do not count: of one text, the variance
@@ -118,7 +120,8 @@ def mean_tables(
         for table in (rated, unrated)
     ]
     systems = sorted({name for tables in tables_by_system for name in tables})
-    alone, means, counts = {}, {}, {ALL: (len(rated), len(unrated))}
+    alone, means, predicted_mean = {}, {}, {}
+    counts = {ALL: (len(rated), len(unrated))}
     for name in [*(systems if len(systems) > 1 else []), ALL]:
         if name == ALL:
             parts = [rated, unrated]
@@ -132,6 +135,7 @@ def mean_tables(
             rest = parts[1]["predicted"].to_numpy(float)
             alone[name] = powered_mean(quality, predicted, np.zeros(0), cluster[:n])
             means[name] = powered_mean(quality, predicted, rest, cluster)
+            predicted_mean[name] = float(np.concatenate([predicted, rest]).mean())
     by_system = {name: mean for name, mean in means.items() if name != ALL}
     if by_system and min(counts[name][0] for name in systems) >= 2:
         texts = {name: sum(counts[name]) for name in systems}
@@ -145,6 +149,7 @@ def mean_tables(
             mean, of_ratings = means[name], alone[name]
             cells |= _cells("rated_mean", of_ratings) | _cells("mean", mean)
             cells |= {"weight": mean.weight, "standard_error": mean.error}
+            cells["correction"] = mean.value - predicted_mean[name]
             cells["rated_standard_error"] = of_ratings.error
             if plan:
                 cells["ratings_needed"] = ratings_needed(of_ratings, mean, n, others, plan)

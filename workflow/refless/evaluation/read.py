@@ -1,6 +1,7 @@
 """Rated texts as they are compared, and which of them are left out together."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -65,6 +66,7 @@ class Rated:
     # single ratings in the user's unit: ``text``, from 0, ``rater`` and ``quality``
     ratings: pd.DataFrame | None = None
     human: Array | None = None  # bool (n,), written by a person; None where nobody says
+    system_names: Sequence[str] = ()  # by their numbers
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -156,9 +158,11 @@ def rated_of(
         message = "all texts are rated alike, so there is nothing to predict"
         raise FormatError(message, path=path, remedy="take ratings that differ")
     system = references = delexicalised = None
+    system_names: list[str] = []
     if "system" in rows:
-        number = np.unique(rows["system"].astype(str), return_inverse=True)[1]
+        names, number = np.unique(rows["system"].astype(str), return_inverse=True)
         system = number if number.any() else None
+        system_names = names.tolist()
     if "references" in rows:
         listed = [json.loads(one) if isinstance(one, str) else one for one in rows["references"]]
         references = listed if any(listed) else None
@@ -192,6 +196,7 @@ def rated_of(
         scores={name: _with_squares(rows[name].to_numpy(np.float64)) for name in scores},
         scale=scale,
         rows=np.flatnonzero(texts["quality"].notna()) + 1,
+        system_names=system_names,
     )
 
 

@@ -1,12 +1,14 @@
 """The words of a comparison: its answer as short tables, and what to know before trusting it."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
 
 from refless.evaluation import decisions
 from refless.evaluation.answer import missing_scores
+from refless.evaluation.bias import favour_line
 from refless.evaluation.decisions import (
     Candidate,
     Decision,
@@ -15,17 +17,18 @@ from refless.evaluation.decisions import (
     ScoreDecision,
 )
 from refless.evaluation.evaluate import LEAST_LEAD, LEVEL, Comparison
-from refless.evaluation.grid import Grid, grid_lines
+from refless.evaluation.grid import WIDTH, Grid, grid_lines
 from refless.evaluation.measures import score_direction
 from refless.evaluation.read import Rated
-from refless.methods import label
+from refless.methods import SCORE_PREFIX, label
 from refless.statistics import IntervalEstimate
 from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
 from refless.statistics.printed_p import printed_p
 
-MOST_ROWS, MOST_ROWS_OF_TWO = 8, 6
-"""Scores, or candidates for a rater, that the answer lists; and of each if it lists both, so that
-it has 30 lines at most."""
+MOST_LINES = 30
+"""Of the answer."""
+MOST_ROWS, MOST_ROWS_OF_TWO = 8, 5
+"""Scores, or candidates for a rater, that the answer lists; and of each if it lists both."""
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 VERDICTS = {
@@ -48,12 +51,30 @@ MAY_REPLACE = {
 """What a reader is told by `Candidate.why_not`."""
 
 
-def answer_lines(rated: Rated, decided: Decisions) -> list[str]:
-    """The answer: what was rated, the verdict on each split, scores, and raters."""
+def answer_lines(rated: Rated, decided: Decisions, bias: pd.DataFrame) -> list[str]:
+    """The answer: what was rated, the verdict on each split, scores, whom they favour, and
+    raters."""
     lines = [*about(rated)]
-    for grid in grids(decided):
+    tables = grids(decided)
+    for grid in tables:
         lines += grid_lines(grid)
-    return [*lines, *rater_sentences(decided.raters)]
+    sentences = [*rater_sentences(decided.raters)]
+    most = MOST_LINES - len(lines) - len(sentences)
+    return [*lines, *favour_lines(bias, most), *sentences]
+
+
+def favour_lines(bias: pd.DataFrame, most: int = 1000) -> list[str]:
+    """A sentence a score, of which ``most`` lines may be; the scores that are left are counted."""
+    methods = bias["method"].astype(str)
+    scores = methods[methods.str.startswith(SCORE_PREFIX)].unique()
+    lines: list[str] = []
+    for number, score in enumerate(scores):
+        wrapped = wrap(favour_line(bias, score), WIDTH, subsequent_indent="  ")
+        last = number == len(scores) - 1
+        if len(lines) + len(wrapped) + (not last) > most:
+            return [*lines, f"{len(scores) - number} more scores in bias.csv"]
+        lines += wrapped
+    return lines
 
 
 def grids(decided: Decisions) -> list[Grid]:
