@@ -26,6 +26,7 @@ from refless.evaluation.evaluate import (
     strongest,
     why_not,
 )
+from refless.evaluation.grid import WIDTH
 from refless.evaluation.learning_curve import MOST_SUBSETS, _curve_point, learning_curve
 from refless.evaluation.measures import averaged, measure, pearson_within
 from refless.evaluation.next_step import Source, next_step
@@ -438,7 +439,9 @@ def test_a_guessed_scale_and_raters_are_said(rated, found):
     raters = Raters(112, 3.0, 200, IntervalEstimate(0.4, 0.3, 0.5), IntervalEstimate(0.64), 0.25)
     own = replace(rated, scale=(14.3, 5656), guessed=True, quality=quality, raters=raters)
     _, people = about(own)
-    assert "0.40 (0.30, 0.50), of their mean 0.64" in people
+    assert "0.40 (0.30, 0.50), of the mean 0.64" in people
+    many = Raters(1234, 3.55, 200, *[IntervalEstimate(-0.4, -0.5, -0.3)] * 2, 0.25)
+    assert max(map(len, about(replace(own, raters=many)))) <= WIDTH
     scale, between, *_ = warnings(own, found)
     assert "14.3 to 5,656 (99% of ratings lie below 9" in scale
     assert "--center-raters" in between

@@ -129,7 +129,7 @@ def compare(
     replacement, not_tested = replacement_table(rated, comparison, epsilon, score_unit)
     decisions = decide(comparison, pairs, replacement, not_tested)
     bias = bias_of_scores(comparison)
-    source = Source(_paths(ratings), user_ratings.scale or rated.scale, reading)
+    source = Source(_paths(ratings), user_ratings.scale, reading)
     return ComparisonAnswer(
         table=comparison.table,
         pairs=pairs,
@@ -210,6 +210,8 @@ def score(
             f"{given[0]} is a setting of neighbors, and the method is {name}",
             remedy=f"leave one of the two out, or give the method {NEIGHBORS}",
         )
+    if explain is not None:
+        _check_whole("explain", explain, 1)
     _check_inputs(ratings, outputs, model, leave_one_out)
     if model is not None:
         settled = {
@@ -237,6 +239,7 @@ def score(
     import pandas as pd
 
     from refless.evaluation import rate
+    from refless.evaluation.read import scale_of
     from refless.models.neighbors_file import load_neighbors
 
     texts: Any = None if outputs is None else pd.DataFrame(file.columns)
@@ -248,9 +251,7 @@ def score(
         candidates = None if texts is None else texts["text"].tolist()
         scored = rate.by_neighbors(fitted, candidates, explain, step)
     else:
-        making = Making(
-            scale=_scale_of(user_ratings, training), new_contexts=new_contexts, threads=threads
-        )
+        making = Making(scale=scale_of(user_ratings), new_contexts=new_contexts, threads=threads)
         scored = rate.by_method(name, training, texts, making, file.path)
     truth = training["quality"] if texts is None else file.columns.get("quality", [])
     answer = rate.with_agreement(scored, list(truth))
@@ -348,12 +349,13 @@ def estimate(
 
     from refless.evaluation.estimate_means import EstimateSettings, estimate_means
     from refless.evaluation.rate import unreadable
+    from refless.evaluation.read import scale_of
 
     texts = user_ratings.texts
     rest = texts[texts["quality"].isna()] if file is None else pd.DataFrame(file.columns)
     making = Making(
         kernel=kernel or DEFAULT_KERNEL,
-        scale=_scale_of(user_ratings, training),
+        scale=scale_of(user_ratings),
         all_texts=[*training["text"], *rest["text"]],
         threads=threads,
     )
@@ -391,13 +393,6 @@ def _read_outputs(
     return read_texts(outputs, columns, [], outputs_format, renamed, join)
 
 
-def _scale_of(user_ratings: UserRatings, training: Any) -> tuple[float, float]:
-    """The scale that was given, or the lowest and the highest rating."""
-    quality = training["quality"]
-    low, high = user_ratings.scale or (quality.min(), quality.max())
-    return float(low), float(high)
-
-
 def _check_score_unit(unit: str) -> None:
     """Raises SettingError: it is none."""
     if unit not in (OTHER_UNIT, RATING):
@@ -410,19 +405,24 @@ def _check_whole(name: str, value: Any, least: int) -> None:
         raise SettingError(f"{name} is {value!r}", remedy=f"give a whole number from {least}")
 
 
-def read_rated(ratings: Input, scale: Sequence[float] | None = None, **reading: Any) -> UserRatings:
-    """`read_ratings` of one or several. Raises SettingError: the scale is none, or there are no
-    ratings."""
-    options = set(inspect.signature(read_ratings).parameters) - {"paths", "scale"}
+def read_rated(
+    ratings: Input,
+    scale: Sequence[float] | None = None,
+    need: Sequence[str] = ("quality",),
+    **reading: Any,
+) -> UserRatings:
+    """`read_ratings` of one or several, which have the columns that are needed. Raises SettingError:
+    the scale is none, an option is none, or there are no ratings."""
+    options = set(inspect.signature(read_ratings).parameters) - {"paths", "scale", "rated", "need"}
     if unknown := sorted(set(reading) - options):
-        remedy = f"reading is decided by {', '.join(sorted(options - {'need'}))}"
+        remedy = f"reading is decided by {', '.join(sorted(options))}"
         raise SettingError(f"there is no option {unknown[0]!r}", remedy=remedy)
     paths: Any = ratings  # one, or a sequence
     if is_path(ratings) or is_rows(ratings) or not isinstance(ratings, Sequence):
         paths = [ratings]
     if not paths:
         raise SettingError("no ratings", remedy="give a file, a folder or a table")
-    return read_ratings(paths, scale=_ends(scale), **reading)
+    return read_ratings(paths, scale=_ends(scale), need=need, **reading)
 
 
 def _ends(scale: Sequence[float] | None) -> tuple[float, float] | None:

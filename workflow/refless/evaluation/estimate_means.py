@@ -67,7 +67,7 @@ def estimate_means(
     (``outputs_have_rated``). ``table`` has `refless.evaluation.means.MEAN_COLUMNS`, ``pairs`` each
     two groups. Raises FormatError, with the ``path`` of the outputs: too few different rated texts;
     a group is called `ALL`; as `check_columns`."""
-    _check_rated(rated, path)
+    _check_rated(rated)
     check_columns(settings.method, rated, outputs, path)
     unrated, missing = outputs, 0
     if outputs_have_rated:
@@ -94,12 +94,12 @@ def estimate_means(
     return Answer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
 
 
-def _check_rated(rated: pd.DataFrame, path: str) -> None:
+def _check_rated(rated: pd.DataFrame) -> None:
     """Raises FormatError: fewer different texts than `FEWEST_RATED_TEXTS`."""
     different = len(np.unique(text_ids(rated["text"])))
     if different < FEWEST_RATED_TEXTS:
         message = f"{different} different rated texts are too few for a mean with an interval"
-        raise FormatError(message, path=path, remedy=f"rate {FEWEST_RATED_TEXTS} or more")
+        raise FormatError(message, remedy=f"rate {FEWEST_RATED_TEXTS} or more")
 
 
 def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int], int]:
@@ -188,10 +188,9 @@ def _oddities(table: pd.DataFrame, rated: pd.DataFrame, by: str) -> Iterator[str
         yield f"no interval, for all ratings are alike: {_listed(list(same))}"
     few = systems.loc[systems["rated"] < 2, "system"]
     if len(few):
-        yield (
-            f"{len(few)} {by}s have fewer than two ratings: {_listed(list(few))}; in the mean of"
-            f" all texts, {by}s count as they were rated"
-        )
+        yield (f"{len(few)} {by}s have fewer than two ratings: {_listed(list(few))}")
+    if len(systems) and systems["standard_error"].isna().any():
+        yield f"in the mean of all texts, {by}s count as they were rated, not by their texts"
     if len(table) == 1:
         yield f"one {by}, or no column {by}: a mean of all texts alone"
 

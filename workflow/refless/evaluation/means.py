@@ -34,7 +34,7 @@ MEAN_COLUMNS = [
     *("rank_low", "rank_high"),
 ]
 """``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``;
-``correction`` is what was added to the mean prediction of all texts of the system; the
+``correction`` is ``mean`` less the mean prediction of all texts of the system; the
 ranks are those that the tests of all pairs leave open, 1 for the greatest mean."""
 FEWEST_UNRATED_CLUSTERS = 10
 """Clusters of unrated texts without which predictions do not count: of one text, the variance
@@ -107,7 +107,7 @@ def mean_tables(
     all_pairs: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`MEAN_COLUMNS` of each system and of `ALL`, and `group_pairs` of the systems. The mean of all
-    texts is that of the systems, each by its number of texts, where each has two ratings or more
+    texts is that of the systems, each by its number of texts, where each has ratings that differ
     (post-stratification); else systems count as they were rated.
 
     rated, unrated : ``predicted``, ``system`` and ``cluster``, int64; rated also ``quality``
@@ -137,7 +137,7 @@ def mean_tables(
             means[name] = powered_mean(quality, predicted, rest, cluster)
             predicted_mean[name] = float(np.concatenate([predicted, rest]).mean())
     by_system = {name: mean for name, mean in means.items() if name != ALL}
-    if by_system and min(counts[name][0] for name in systems) >= 2:
+    if by_system and all(name in means and means[name].freedom > 0 for name in systems):
         texts = {name: sum(counts[name]) for name in systems}
         means[ALL] = mean_of_systems(by_system, texts)
         alone[ALL] = mean_of_systems({name: alone[name] for name in systems}, texts)

@@ -24,12 +24,13 @@ class Source:
     """What ratings were read, and how.
 
     files : files and folders as they were named; empty where the ratings were a table
-    scale : the lowest and the highest possible rating
+    scale : the lowest and the highest possible rating, if they were given: the next command
+        guesses as this one did
     reading : options as of `refless.api.read_rated`
     """
 
     files: Sequence[str]
-    scale: Sequence[float]
+    scale: Sequence[float] | None
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -92,7 +93,8 @@ def _reading_words(source: Source) -> Iterator[str]:
         yield from ("--ratings-format", given["format"])
     if "repeated" in given:
         yield from ("--repeated-ratings", given["repeated"])
-    yield from ("--scale", *(f"{_number(end)}" for end in source.scale))
+    if source.scale is not None:
+        yield from ("--scale", *(f"{_number(end)}" for end in source.scale))
     if "raters" in given:
         yield from ("--raters", *given["raters"])
     if "center" in given:
@@ -115,6 +117,7 @@ def _call(best: Decision, source: Source) -> str:
     arguments: dict[str, Any] = {"kernel" if best.kernel else "method": best.kernel or best.method}
     if best.split == "contexts":
         arguments["new_contexts"] = True
-    arguments["scale"] = tuple(map(_number, source.scale))
+    if source.scale is not None:
+        arguments["scale"] = tuple(map(_number, source.scale))
     words = [f"{name}={value!r}" for name, value in {**arguments, **source.given}.items()]
     return f"refless.score(ratings, outputs, {', '.join(words)})"

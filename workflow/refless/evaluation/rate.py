@@ -84,16 +84,30 @@ def by_method(
     check_columns(name, training, texts, path)
     rated_texts, quality = training["text"].tolist(), training["quality"].tolist()
     making = replace(making, all_texts=[*rated_texts, *texts["text"]])
-    predicted = method(name).make(making).fit(training, quality).predict(texts)
+    # keys of both together, so that what is an MR is decided once
+    used = ["text", *deciding_columns(name, training)]
+    both = with_keys(pd.concat([training[used], texts[used]], ignore_index=True))
+    rated, new = both.iloc[: len(training)], both.iloc[len(training) :]
+    predicted = method(name).make(making).fit(rated, quality).predict(new)
     columns = [training[column].tolist() for column in deciding_columns(name, training)]
     signed = data_sum([rated_texts, quality, *(columns or [[]])])
     knows_text = method(name).kind != GIVEN_SCORE  # a line and a sum of scores know no text
     facts = {
-        "signature": f"method:{name}|n:{len(quality)}|data:{signed}|version:{__version__}",
+        "signature": "|".join(
+            [
+                f"method:{name}",
+                *(["leave:contexts"] if making.new_contexts else []),
+                f"n:{len(quality)}",
+                f"data:{signed}",
+                f"version:{__version__}",
+            ]
+        ),
         "own_text_known": len(_among(texts["text"].tolist(), rated_texts)) if knows_text else 0,
         "mean_rating": sum(quality) / len(quality),
     }
     warnings = missing_scores_of(name, training, texts)
+    if name.startswith(SCORE_PREFIX) and (lost := int(texts[name].isna().sum())):
+        warnings = [f"{lost} of {len(texts)} texts have no {name}, and so no prediction"]
     table = pd.DataFrame({"prediction": predicted})
     return ScoreAnswer(table=table, facts=facts, warnings=warnings)
 
@@ -178,9 +192,9 @@ def unreadable(kernel: str, texts: Sequence[str]) -> list[str]:
 def cross_predict(
     make: Callable[[], TableEstimator], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
 ) -> tuple[Array, Array]:
-    """Predictions of rated texts, each by an estimator that has not learned from its cluster or an
-    equal text, and of the others the mean of these estimators (Zrnic and Candes 2024,
-    "Cross-prediction-powered inference"). Where one abstains, the mean of its training texts
+    """Predictions of rated texts, each by an estimator that has not learned from its cluster, and of
+    the others the mean of these estimators (Zrnic and Candes 2024, "Cross-prediction-powered
+    inference"). Where one abstains, the mean of its training texts
     counts."""
     group = rated["cluster"].to_numpy()
     if len(np.unique(group)) < 2:

@@ -126,11 +126,9 @@ class Rated:
 
 
 def of_user(user: UserRatings) -> Rated:
-    """A user's ratings; the scale is widened to the means of centered ratings. Raises FormatError:
-    as `rated_of`."""
+    """A user's ratings on their `scale_of`. Raises FormatError: as `rated_of`."""
     ratings, quality = user.ratings, user.texts["quality"]
-    ends = user.scale or (ratings["quality"].min(), ratings["quality"].max())
-    low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
+    low, high = scale_of(user)
     texts = user.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in user.files))
     if not ratings["rater"].any():
@@ -141,6 +139,14 @@ def of_user(user: UserRatings) -> Rated:
     number = np.cumsum(quality.notna()) - 1  # of each text among the rated ones
     ratings = ratings.assign(text=np.asarray(number)[ratings["text"]])
     return replace(rated, guessed=user.scale is None, raters=raters, ratings=ratings)
+
+
+def scale_of(user: UserRatings) -> tuple[float, float]:
+    """The lowest and the highest possible rating: those that were given, or those that there are,
+    widened to the means of centred ratings."""
+    single, quality = user.ratings["quality"], user.texts["quality"]
+    low, high = user.scale or (single.min(), single.max())
+    return float(min(low, quality.min())), float(max(high, quality.max()))
 
 
 def rated_of(

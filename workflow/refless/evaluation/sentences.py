@@ -233,7 +233,7 @@ def about(rated: Rated) -> Iterator[str]:
             yield f"{line}; {raters.repeated} texts with two ratings are too few for an agreement"
         else:
             one, mean = map(interval_words, (raters.icc_single, raters.icc_mean))
-            yield f"{line}; ICC of one rating {one}, of their mean {mean}"
+            yield f"{line}; ICC of one {one}, of the mean {mean}"
 
 
 def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
