@@ -411,8 +411,8 @@ def read_rated(
     need: Sequence[str] = ("quality",),
     **reading: Any,
 ) -> UserRatings:
-    """`read_ratings` of one or several, which have the columns that are needed. Raises SettingError:
-    the scale is none, an option is none, or there are no ratings."""
+    """`read_ratings` of one or several, which have the columns that they ``need``. Raises
+    SettingError: the scale is none, an option is none, or there are no ratings."""
     options = set(inspect.signature(read_ratings).parameters) - {"paths", "scale", "rated", "need"}
     if unknown := sorted(set(reading) - options):
         remedy = f"reading is decided by {', '.join(sorted(options))}"

@@ -192,10 +192,9 @@ def unreadable(kernel: str, texts: Sequence[str]) -> list[str]:
 def cross_predict(
     make: Callable[[], TableEstimator], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
 ) -> tuple[Array, Array]:
-    """Predictions of rated texts, each by an estimator that has not learned from its cluster, and of
-    the others the mean of these estimators (Zrnic and Candes 2024, "Cross-prediction-powered
-    inference"). Where one abstains, the mean of its training texts
-    counts."""
+    """Predictions of rated texts, each by an estimator that has not learned from its cluster, and
+    of the others the mean of these estimators (Zrnic and Candes 2024, "Cross-prediction-powered
+    inference"). Where one abstains, the mean of its training texts counts."""
     group = rated["cluster"].to_numpy()
     if len(np.unique(group)) < 2:
         group = text_ids(rated["text"])
