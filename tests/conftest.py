@@ -126,8 +126,6 @@ def copy_project(target: Path, mirror: str = "") -> Project:
         (target / part).symlink_to(ROOT / part)
     for part in ("config", "profiles"):
         shutil.copytree(ROOT / part, target / part)
-    (target / "docs").mkdir()
-    (target / "docs/findings.md").symlink_to(ROOT / "docs/findings.md")
     (target / "resources").mkdir()
     for path in (ROOT / "resources").iterdir():
         if path.is_file():

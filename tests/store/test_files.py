@@ -350,6 +350,17 @@ def test_edited_code_counts_and_an_edited_message_does_not(package, name, old, n
     assert (sums[0] != sums[1]) == counts
 
 
+def test_a_sum_is_the_same_wherever_a_script_lies(package):
+    """Before or behind the package: beside it, or in a copy of rules from an address."""
+    sums = set()
+    for folder in (f"{package}-after", f"{package.parent}/{package.name[:-1]}"):
+        Path(folder).mkdir()
+        script = Path(folder, "script.py")
+        script.write_text("from refless.models import b\n")
+        sums.add(code_sums.code_sum(script))
+    assert len(sums) == 1
+
+
 @pytest.mark.parametrize("script", ["normalize_ratings.py", "score_delta_bleu.py"])
 def test_a_job_hangs_on_what_decides_its_numbers(script):
     """Normalised texts decide contexts, and rounded ratings decide ranks."""

@@ -31,7 +31,7 @@ def closure(*entries: str | Path) -> tuple[Path, ...]:
         if path not in files and not _name(path).startswith(PLUMBING):
             files.add(path)
             waiting += _imports(path)
-    return tuple(sorted(files))
+    return tuple(sorted(files, key=_name))  # wherever scripts and package lie
 
 
 def code_sum(*entries: str | Path, text: str = "") -> str:
