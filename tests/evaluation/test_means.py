@@ -202,7 +202,7 @@ def test_holes_of_scores_are_said_by_score_too():
     rated, outputs = frames()
     outputs.loc[:9, "score_judge"] = None
     answer = refless.score(rated, outputs, method="score_judge")
-    assert "score_judge (of 10 texts)" in answer.warnings[0]
+    assert "10 of 200" in answer.warnings[0]
     with pytest.raises(FormatError, match="score_judge"):
         refless.estimate(rated.assign(score_judge=None), outputs, method="score_judge")
 
