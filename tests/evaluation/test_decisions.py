@@ -27,7 +27,7 @@ from refless.evaluation.decisions import (
 )
 from refless.evaluation.evaluate import Comparison, ComparisonSettings, compare
 from refless.evaluation.grid import WIDTH, columns
-from refless.evaluation.pairs import holm, pair_table, ranks
+from refless.evaluation.pairs import pair_table, ranks
 from refless.evaluation.read import Rated
 from refless.evaluation.replacement import rater_test, replacement_table, replacing
 from refless.evaluation.sentences import (
@@ -37,7 +37,8 @@ from refless.evaluation.sentences import (
     raters_grid,
     warnings,
 )
-from refless.evaluation.systems import (
+from refless.statistics.multiple_tests import holm
+from refless.statistics.pairwise_accuracy import (
     PERMUTATIONS,
     SEED,
     soft_pairwise_accuracy,

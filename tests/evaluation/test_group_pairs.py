@@ -9,8 +9,8 @@ from scipy import stats
 
 import refless
 from refless.evaluation import group_pairs
-from refless.evaluation.group_pairs import Mean
-from refless.evaluation.means import mean_tables, powered_mean
+from refless.evaluation.means import mean_tables
+from refless.statistics.prediction_powered import Mean, powered_mean
 
 
 def made_up_means(groups: int = 5) -> dict[str, Mean]:

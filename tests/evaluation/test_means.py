@@ -13,9 +13,10 @@ import refless
 from refless.cli import main
 from refless.errors import FormatError, ReflessError
 from refless.evaluation.estimate_means import unrated_rows
-from refless.evaluation.means import mean_tables, powered_mean
+from refless.evaluation.means import mean_tables
 from refless.evaluation.rate import cross_predict
 from refless.methods import method
+from refless.statistics.prediction_powered import powered_mean
 from tests.evaluation.made_up import rows, write
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +87,8 @@ def compare(
     Raises FormatError: the ratings are not as they must be. Raises KernelError: a kernel cannot be
     computed here. Raises SettingError: a setting makes no sense.
     """
-    if not 0 <= epsilon < 1:
-        raise SettingError(f"epsilon is {epsilon:g}", remedy="give it from 0 to below 1, as 0.1")
+    if not isinstance(epsilon, Real) or not 0 <= epsilon < 1:
+        raise SettingError(f"epsilon is {epsilon!r}", remedy="give it from 0 to below 1, as 0.1")
     _check_score_unit(score_unit)
     _check_whole("draws", draws, 1)
     _check_whole("seed", seed, 0)
@@ -210,17 +210,20 @@ def score(
             f"{given[0]} is a setting of neighbors, and the method is {name}",
             remedy=f"leave one of the two out, or give the method {NEIGHBORS}",
         )
-    if explain is not None:
-        _check_whole("explain", explain, 1)
+    for setting, value in (("explain", explain), ("min_neighbors", min_neighbors)):
+        if value is not None:
+            _check_whole(setting, value, 1)
     _check_inputs(ratings, outputs, model, leave_one_out)
     if model is not None:
         settled = {
             **neighbors_settings,
             "new_contexts": new_contexts or None,
             "scale": scale,
-            "center": reading.get("center") or None,
+            **{name: value for name, value in reading.items() if name not in ("columns", "join")},
         }
-        if named := [setting for setting, value in settled.items() if value is not None]:
+        if named := [
+            name for name, value in settled.items() if value not in (None, "", False, "refuse")
+        ]:
             message = f"{named[0]} was settled when the model was fitted"
             raise SettingError(message, remedy="leave it out")
     user_ratings: Any = None
@@ -340,6 +343,7 @@ def estimate(
     if outputs is not None:
         groups = [group for group in GROUPS if group in user_ratings.texts]
         file = _read_outputs(outputs, [*groups, *reads], outputs_format, reading)
+        _refuse_raters(file, reading)
         if lost := [group for group in groups if group not in file.columns]:
             message = f"has no column {lost[0]}, which the ratings have"
             raise FormatError(message, path=file.path, remedy="add it, or name it by --column")
@@ -393,6 +397,15 @@ def _read_outputs(
     return read_texts(outputs, columns, [], outputs_format, renamed, join)
 
 
+def _refuse_raters(file: File, reading: Mapping[str, Any]) -> None:
+    """Raises FormatError: outputs have a column of raters, so that a text may have several rows,
+    each of which would count."""
+    ignored = (reading.get("columns") or {}).get("rater") == ""
+    if not ignored and "rater" in (name.strip().casefold() for name in file.names):
+        remedy = "give each text once, without it; or ignore it: --column rater="
+        raise FormatError("the outputs have a column rater", path=file.path, remedy=remedy)
+
+
 def _check_score_unit(unit: str) -> None:
     """Raises SettingError: it is none."""
     if unit not in (OTHER_UNIT, RATING):
@@ -413,6 +426,9 @@ def read_rated(
 ) -> UserRatings:
     """`read_ratings` of one or several, which have the columns that they ``need``. Raises
     SettingError: the scale is none, an option is none, or there are no ratings."""
+    if reading.get("repeated", "refuse") not in ("refuse", "mean"):
+        message = f"repeated is {reading['repeated']!r}"
+        raise SettingError(message, remedy="give 'mean', or leave it out")
     options = set(inspect.signature(read_ratings).parameters) - {"paths", "scale", "rated", "need"}
     if unknown := sorted(set(reading) - options):
         remedy = f"reading is decided by {', '.join(sorted(options))}"
@@ -452,6 +468,7 @@ def _kernels(names: Sequence[str] | None) -> dict[str, Mapping[str, Any]]:
     from refless.kernels import lacking_package
     from refless.kernels.wordnet import find_wordnet
 
+    names = [names] if isinstance(names, str) else names
     kernels: dict[str, Mapping[str, Any]] = {name: {} for name in names or KERNELS}
     if not names:
         with suppress(KernelError):

@@ -26,7 +26,6 @@ import pandas as pd
 from scipy.special import stdtr
 
 from refless.evaluation.evaluate import LEVEL, Comparison
-from refless.evaluation.pairs import holm
 from refless.methods import NETWORK, READS_TEXT, column_name
 from refless.methods import method as method_of
 from refless.models.baselines import Line
@@ -45,6 +44,7 @@ from refless.statistics.measurement_error import (
     corrected_regression,
     rating_noise,
 )
+from refless.statistics.multiple_tests import holm
 
 Array = np.ndarray
 

@@ -23,7 +23,7 @@ from refless.evaluation.means import ALL, MOST_RATINGS, mean_tables
 from refless.evaluation.rate import check_columns, cross_predict, missing_scores_of
 from refless.methods import SCORE_PREFIX
 from refless.methods.estimators import TableEstimator
-from refless.methods.table import prompts_of, with_keys
+from refless.methods.table import prompt_kind, prompts_of, with_keys
 from refless.statistics.measure import Measure
 
 Array = np.ndarray
@@ -76,7 +76,7 @@ def estimate_means(
     both = pd.concat([rated, unrated], ignore_index=True)
     groups = group_names(both, settings.by, path)
     clusters, contexts, note = clusters_of_texts(both, len(rated), settings.by)
-    both = with_keys(both).assign(cluster=clusters, system=groups)
+    both = with_keys(both, prompt_kind(rated)).assign(cluster=clusters, group=groups)
     both["predicted"] = predictions(both, len(rated), settings)
     rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
     table, pairs = mean_tables(rated, unrated, settings.plan, settings.all_pairs)
@@ -183,14 +183,15 @@ def _matching_notes(missing: int, rated: int, unrated: int) -> Iterator[str]:
 def _oddities(table: pd.DataFrame, rated: pd.DataFrame, by: str) -> Iterator[str]:
     """What to know of the means of each system, a sentence each."""
     systems = table[table["system"] != ALL]
-    alike = rated.groupby("system")["quality"].agg(["nunique", "size"])
+    alike = rated.groupby("group")["quality"].agg(["nunique", "size"])
     if len(same := alike.index[(alike["nunique"] == 1) & (alike["size"] > 1)]):
         yield f"no interval, for all ratings are alike: {_listed(list(same))}"
     few = systems.loc[systems["rated"] < 2, "system"]
     if len(few):
-        yield (f"{len(few)} {by}s have fewer than two ratings: {_listed(list(few))}")
-    if len(systems) and systems["standard_error"].isna().any():
-        yield f"in the mean of all texts, {by}s count as they were rated, not by their texts"
+        yield (
+            f"{len(few)} {by}s have fewer than two ratings: {_listed(list(few))}; in the mean of"
+            f" all texts, {by}s count as they were rated"
+        )
     if len(table) == 1:
         yield f"one {by}, or no column {by}: a mean of all texts alone"
 

@@ -156,7 +156,7 @@ class Comparison:
         (1 + draws,)."""
         candidate, *rivals = self.fixed_draws([row, *text_blind_rows(row[0], self.draws)])
         nothing = FixedDraws.nothing(candidate.draws)
-        return lead(candidate, [nothing, *rivals], self.spread(row[0]))
+        return np.minimum(lead(candidate, [nothing, *rivals], self.spread(row[0])), 1.0)
 
 
 def compare(

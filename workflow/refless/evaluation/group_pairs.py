@@ -1,18 +1,18 @@
 """Means of groups, such as systems or contexts, and the differences of each two, all at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.special import stdtr, stdtrit
 
 from refless.evaluation.evaluate import LEVEL
-from refless.evaluation.pairs import holm, rank_ranges
-from refless.statistics.bootstrap import TAIL, t_quantile
+from refless.evaluation.pairs import rank_ranges
+from refless.statistics.bootstrap import TAIL
 from refless.statistics.measure import Measure
+from refless.statistics.multiple_tests import holm
+from refless.statistics.prediction_powered import Mean, small_sample_factor
 
 Array = np.ndarray
 
@@ -21,49 +21,6 @@ MOST_GROUPS = 200
 """Groups up to which each two are tested without being asked: 19,900 pairs."""
 _ROUNDING = 1e-12
 """What rounding leaves of a variance that is 0, as a share of the variances that it is made of."""
-
-
-def small_sample_factor(freedom: ArrayLike, estimated: ArrayLike) -> Array:
-    """What a standard error is multiplied by, against the bias of a variance of few clusters.
-
-    freedom : degrees of freedom, a number or of shape (n,)
-    estimated : how many numbers were estimated from the clusters, 1 or 2, likewise
-    Returns float64 of the same shape; NaN without degrees of freedom.
-    """
-    degrees = np.asarray(freedom)
-    known = degrees > 0
-    factor = np.sqrt(1 + np.asarray(estimated) / np.where(known, degrees, 1))
-    return np.where(known, factor, np.nan)
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean with its standard error, and what its clusters, int64 (k,), move it by, float64
-    (k,)."""
-
-    value: float
-    influence: Array
-    clusters: Array
-    freedom: int  # clusters that have ratings, less what is estimated from them; 0: no interval
-    weight: float = 0.0  # of predictions, in [0, 1]
-
-    @property
-    def error(self) -> float:
-        """NaN without degrees of freedom."""
-        return float(np.sqrt((self.influence**2).sum())) if self.freedom > 0 else float("nan")
-
-    @property
-    def _wide_error(self) -> float:
-        """Without the bias of a variance of few clusters."""
-        return self.error * float(small_sample_factor(self.freedom, 1 + (self.weight > 0)))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95%, by Student's t; NaN without degrees of freedom."""
-        if self.freedom < 1:
-            return float("nan"), float("nan")
-        half = t_quantile(self.freedom) * self._wide_error
-        return self.value - half, self.value + half
 
 
 def group_pairs(means: Mapping[str, Mean]) -> pd.DataFrame:

@@ -12,7 +12,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from refless.evaluation.read import CvSplit, Rated
-from refless.evaluation.systems import system_measures
 from refless.statistics.bootstrap import (
     FEWEST_TEXTS,
     bootstrap,
@@ -23,6 +22,7 @@ from refless.statistics.bootstrap import (
     training_factor,
 )
 from refless.statistics.correlation import NOISE, centred, weighted_spearman
+from refless.statistics.pairwise_accuracy import system_measures
 
 Array = np.ndarray
 
@@ -60,7 +60,7 @@ def measure(
     filled = np.where(np.isnan(estimates), training_means, estimates)
     ranked = filled
     if score is not None:
-        directed = score * score_direction(score, quality, group)
+        directed = score * score_direction(score, quality)
         ranked = np.where(np.isnan(score), training_mean(directed, split.fold), directed)
     x, y = centred(ranked, group), centred(quality, group)
     covered = ~np.isnan(estimates)
@@ -151,12 +151,13 @@ def mean_with_spread(
     return values
 
 
-def score_direction(score: Array, quality: Array, group: Array) -> float:
-    """-1.0 of a score that is lower for the better texts of a group, else 1.0. All folds have one:
-    the direction of each training part would let a useless score be shown too often."""
+def score_direction(score: Array, quality: Array) -> float:
+    """-1.0 of a score that is lower for better texts, else 1.0: of all texts, so that all splits,
+    folds and repeats have one direction, and that of the line by which new texts are scored. The
+    direction of each training part would let a useless score be shown too often."""
     scored = ~np.isnan(score)
-    x, y = (centred(values[scored], group[scored]) for values in (score, quality))
-    return -1.0 if x @ y < 0 else 1.0
+    x, y = score[scored], quality[scored]
+    return -1.0 if len(x) and (x - x.mean()) @ (y - y.mean()) < 0 else 1.0
 
 
 def training_mean(values: Array, fold: Array) -> Array:

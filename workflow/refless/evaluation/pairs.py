@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,24 +20,13 @@ from refless.evaluation.evaluate import (
 from refless.evaluation.read import Rated
 from refless.methods import column_name, is_candidate, is_text_blind
 from refless.statistics.measure import Measure
+from refless.statistics.multiple_tests import holm
 
 Array = np.ndarray
 
 PAIR_COLUMNS = ["split", "a", "b", *Measure("difference").interval, "p", "p_holm"]
 """``difference`` is r of ``a``, the one ahead over all repeats, less r of ``b``, on those that both
 have; p is corrected over all pairs of the split."""
-
-
-def holm(p: Any) -> Array:
-    """p, float64 (tests,), corrected for all tests by Holm's step-down method (Holm 1979); NaN is
-    no test."""
-    values = np.asarray(p, np.float64)
-    order = np.argsort(values)  # NaN is last
-    number = int(np.isfinite(values).sum())
-    steps = values[order] * np.maximum(number - np.arange(len(values)), 1)
-    corrected = np.full(len(values), np.nan)
-    corrected[order[:number]] = np.minimum(np.maximum.accumulate(steps[:number]), 1)
-    return corrected
 
 
 def pair_table(rated: Rated, comparison: Comparison) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from refless.evaluation.read import FOLDS
 from refless.kernels import unread
 from refless.methods import COMBINED, GIVEN_SCORE, SCORE_PREFIX, Making, method
 from refless.methods.estimators import TableEstimator, clusters_of
-from refless.methods.table import score_names, with_keys
+from refless.methods.table import prompts_of, score_names, with_keys
 from refless.models.folds import in_folds
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import data_sum, signature_line
@@ -82,13 +82,12 @@ def by_method(
     """Predictions of texts by a method that is not neighbors. Raises FormatError: as
     `check_columns`."""
     check_columns(name, training, texts, path)
+    if making.new_contexts and not prompts_of(training)[0]:
+        message = "the ratings have no column context or mr, so no context is new"
+        raise FormatError(message, remedy="leave --new-contexts out")
     rated_texts, quality = training["text"].tolist(), training["quality"].tolist()
     making = replace(making, all_texts=[*rated_texts, *texts["text"]])
-    # keys of both together, so that what is an MR is decided once
-    used = ["text", *deciding_columns(name, training)]
-    both = with_keys(pd.concat([training[used], texts[used]], ignore_index=True))
-    rated, new = both.iloc[: len(training)], both.iloc[len(training) :]
-    predicted = method(name).make(making).fit(rated, quality).predict(new)
+    predicted = method(name).make(making).fit(training, quality).predict(texts)
     columns = [training[column].tolist() for column in deciding_columns(name, training)]
     signed = data_sum([rated_texts, quality, *(columns or [[]])])
     knows_text = method(name).kind != GIVEN_SCORE  # a line and a sum of scores know no text

@@ -12,7 +12,6 @@ import pandas as pd
 from refless.data.text_ids import fold_key, label_ids, merge_key, text_ids
 from refless.data.user_ratings import UserRatings
 from refless.errors import FormatError
-from refless.evaluation.systems import SystemGrid, system_grid
 from refless.methods.table import (
     CONTEXT_GROUP,
     CONTEXT_KEY,
@@ -26,6 +25,7 @@ from refless.methods.table import (
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, unordered
 from refless.statistics.bootstrap import ResamplingUnits, contexts_if_enough, crossed_units
+from refless.statistics.pairwise_accuracy import SystemGrid, system_grid
 from refless.statistics.reliability import Raters, rater_agreement
 
 Array = np.ndarray

@@ -22,7 +22,7 @@ from refless.evaluation.measures import score_direction
 from refless.evaluation.read import Rated
 from refless.methods import SCORE_PREFIX, label
 from refless.statistics import IntervalEstimate
-from refless.statistics.bootstrap import FEWEST_CONTEXTS, interval
+from refless.statistics.bootstrap import FEWEST_CONTEXTS
 from refless.statistics.printed_p import printed_p
 
 MOST_LINES = 30
@@ -270,13 +270,11 @@ def _far(rated: Rated) -> str:
 
 def _score_notes(rated: Rated, comparison: Comparison) -> Iterator[str]:
     """Scores that fall as ratings rise, and those that some texts lack."""
-    fold = comparison.splits["texts"][0].fold
-    turned: list[str] = []
-    for name, score in rated.scores.items():
-        draws = comparison.draws.get(("texts", name, ""))
-        against = score_direction(score, rated.quality, fold) < 0
-        if draws is not None and against and interval(draws["pearson"][1:])[0] > 0:
-            turned.append(name)
+    turned = [
+        name
+        for name, score in rated.scores.items()
+        if ("texts", name, "") in comparison.draws and score_direction(score, rated.quality) < 0
+    ]
     if turned:
         yield f"{', '.join(turned)}: lower for better texts, so the sign is turned"
     yield from missing_scores(pd.DataFrame(rated.scores))

@@ -22,6 +22,7 @@ from refless.methods.table import (
     TEXT_KEY,
     column,
     key_numbers,
+    prompt_kind,
     references_of,
     score_names,
     with_keys,
@@ -174,7 +175,8 @@ class Estimator:
 
     def fit(self, table: pd.DataFrame, quality: Any) -> Self:
         """Fit the model."""
-        table = with_keys(table)
+        self._prompt = prompt_kind(table)
+        table = with_keys(table, self._prompt)
         values = np.asarray(quality, np.float64)
         groups = clusters_of(table, self.new_contexts).tolist()
         self.model.fit(self.features(table), values, groups=groups)
@@ -182,7 +184,8 @@ class Estimator:
 
     def predict(self, table: pd.DataFrame) -> Array:
         """Estimates, float64 (texts,)."""
-        return np.asarray(self.model.predict(self.features(with_keys(table))), np.float64)
+        features = self.features(with_keys(table, self._prompt))
+        return np.asarray(self.model.predict(features), np.float64)
 
 
 class Neighbors:
@@ -311,7 +314,8 @@ class WeightedReferences:
 
     def fit(self, table: pd.DataFrame, quality: Any) -> Self:
         """Keep the training texts as references, and fit the line."""
-        self._training = with_keys(table)
+        self._prompt = prompt_kind(table)
+        self._training = with_keys(table, self._prompt)
         self._quality = np.asarray(quality, np.float64)
         sources = _Sources(self._training, 0, self._quality, self)
         self._line = Line().fit(sources.scores_without_cluster(), self._quality)
@@ -319,7 +323,7 @@ class WeightedReferences:
 
     def predict(self, table: pd.DataFrame) -> Array:
         """Estimates, float64 (texts,); NaN for a text without a reference of positive weight."""
-        new = with_keys(table)
+        new = with_keys(table, self._prompt)
         both = pd.concat([new, self._training], ignore_index=True)
         return self._line.predict(_Sources(both, len(new), self._quality, self).scores_of_new())
 

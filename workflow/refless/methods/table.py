@@ -7,7 +7,7 @@ several methods need of them, so that it is made once for all methods.
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,9 +30,26 @@ SCORE = "score_"
 """What the names of columns of scores begin with."""
 
 
-def with_keys(table: pd.DataFrame) -> pd.DataFrame:
+class PromptKind(NamedTuple):
+    """What texts of a table answer: the column, empty where there is none, and how it is written,
+    as of `refless.models.rnn_qe.meaning.kind_of_meanings`."""
+
+    column: str
+    kind: str
+
+
+def prompt_kind(table: pd.DataFrame) -> PromptKind:
+    """What the texts of a table answer."""
+    column, prompts = prompts_of(table)
+    return PromptKind(column, kind_of_meanings(prompts))
+
+
+def with_keys(table: pd.DataFrame, prompt: PromptKind | None = None) -> pd.DataFrame:
     """The table with the columns `TEXT_KEY`, `LOOKUP_KEY`, `CONTEXT_KEY` and `CONTEXT_GROUP`; as it
-    is where it has them. Raises FormatError: an MR cannot be read.
+    is where it has them.
+
+    prompt : what the texts answer, as an estimator learned it from its training texts (None: by
+        this table); an MR of another kind is no context
 
     >>> table = pd.DataFrame({"text": ["A cat!", "a cat"], "context": ["What is it?", ""]})
     >>> with_keys(table)[["text_key", "context_key", "context_group"]].to_numpy().tolist()
@@ -42,8 +59,8 @@ def with_keys(table: pd.DataFrame) -> pd.DataFrame:
         return table
     texts = table["text"].tolist()
     text_key = [fold_key(text) for text in texts]
-    _, prompts = prompts_of(table)
-    kind = kind_of_meanings(prompts)
+    name, kind = prompt or prompt_kind(table)
+    prompts = [prompt if isinstance(prompt, str) else "" for prompt in column(table, name)]
     if kind == TEXT:
         lookup_key = text_key
         context_key = [merge_key(prompt) for prompt in prompts]
@@ -51,6 +68,7 @@ def with_keys(table: pd.DataFrame) -> pd.DataFrame:
         if "context_id" in table:
             context_key = table["context_id"].fillna("").astype(str).tolist()
     else:
+        prompts = [prompt if kind_of_meanings([prompt]) == kind else "" for prompt in prompts]
         tokens = tokens_of(prompts, texts, kind)
         lookup_key = [fold_key(" ".join(words)) for _, words in tokens]
         context_key = [mr_key(prompt, kind) for prompt in prompts]

@@ -63,6 +63,7 @@ class Additive:
         self._edges = np.unique(np.quantile(numbers[:, 0], np.arange(1, BINS) / BINS))
         self._mean, deviation = numbers.mean(axis=0), numbers.std(axis=0)
         self._deviation = np.where(deviation > 0, deviation, 1)
+        self._range = float(np.ptp(values)) or 1.0
         features = self._features(texts)
         self.penalty_ = chosen_penalty(features, values, groups, self.penalties)
         self._model = ridge_regression(self.penalty_).fit(features, values)
@@ -71,8 +72,12 @@ class Additive:
     def predict(self, texts: Sequence[RatedText]) -> Array:
         if not texts:
             return np.zeros(0)
-        # equal estimates tie, whatever the solver leaves in the last digits
-        return np.round(np.asarray(self._model.predict(self._features(texts)), np.float64), 9)
+        return self.rounded(np.asarray(self._model.predict(self._features(texts)), np.float64))
+
+    def rounded(self, estimates: Array) -> Array:
+        """Estimates to a billionth of the range of the training ratings, so that equal ones tie,
+        whatever the solver leaves in the last digits."""
+        return np.round(estimates / self._range, 9) * self._range
 
     def _features(self, texts: Sequence[RatedText]) -> Any:
         """Sparse float64, shape (texts, features)."""

@@ -88,8 +88,7 @@ class Surface:
         if not texts or self.weight_ == 0:
             return estimates
         boosted = self._boosting.predict(surface_features(texts, self._systems))
-        # equal estimates tie, in whatever order they were added up
-        return np.round(estimates + self.weight_ * boosted, 9)
+        return self._additive.rounded(estimates + self.weight_ * boosted)
 
 
 class _Parts(NamedTuple):
@@ -102,7 +101,7 @@ class _Parts(NamedTuple):
     cross_fitted: Array
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=1024)
 def _fitted(texts: tuple[RatedText, ...], quality: bytes, group: bytes, seed: int) -> _Parts:
     """The parts of `Surface`, from float64 and int64 arrays as bytes."""
     values, groups = np.frombuffer(quality), np.frombuffer(group, np.int64)
