@@ -61,7 +61,7 @@ def many_groups(groups: int) -> pd.DataFrame:
         {
             "predicted": predicted,
             "quality": predicted + generator.normal(size=3 * groups),
-            "system": names,
+            "group": names,
             "cluster": np.arange(3 * groups),
         }
     )

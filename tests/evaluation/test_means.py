@@ -140,13 +140,13 @@ def test_systems_count_by_their_texts_however_many_ratings_they_have(rated_of):
     generator = np.random.default_rng(0)
     sizes, means = (600, 60), (4.0, 2.0)
     tables = [
-        pd.DataFrame({"predicted": generator.normal(m, 1, n), "system": name, "cluster": 0})
+        pd.DataFrame({"predicted": generator.normal(m, 1, n), "group": name, "cluster": 0})
         for name, m, n in zip("ab", means, sizes, strict=True)
     ]
     both = pd.concat(tables, ignore_index=True)
     both["cluster"] = np.arange(len(both))
-    number = both["system"].map(dict(zip("ab", rated_of, strict=True)))
-    first = both.groupby("system").cumcount() < number
+    number = both["group"].map(dict(zip("ab", rated_of, strict=True)))
+    first = both.groupby("group").cumcount() < number
     noise = generator.normal(0, 0.5, sum(rated_of))
     rated = both[first].assign(quality=lambda table: table["predicted"] + noise)
     table, _ = mean_tables(rated, both[~first])

@@ -333,7 +333,7 @@ def test_the_best_method_is_tested_against_the_best_text_blind_one(found):
     assert not decide_split(rest, "systems").shown
     few = replace(found, table=found.table.assign(coverage=0.4))
     assert decide_split(few, "systems").why_not == NO_METHOD
-    assert "shown" not in " ".join(answer(few))
+    assert ": shown" not in " ".join(answer(few))
 
 
 def test_chance_is_not_shown(rated):

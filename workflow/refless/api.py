@@ -215,15 +215,12 @@ def score(
             _check_whole(setting, value, 1)
     _check_inputs(ratings, outputs, model, leave_one_out)
     if model is not None:
-        settled = {
-            **neighbors_settings,
-            "new_contexts": new_contexts or None,
-            "scale": scale,
-            **{name: value for name, value in reading.items() if name not in ("columns", "join")},
-        }
-        if named := [
-            name for name, value in settled.items() if value not in (None, "", False, "refuse")
-        ]:
+        settled = {**neighbors_settings, "new_contexts": new_contexts or None, "scale": scale}
+        named = [setting for setting, value in settled.items() if value is not None]
+        for setting, value in reading.items():
+            if setting not in ("columns", "join") and value and value != "refuse":
+                named.append(setting)
+        if named:
             message = f"{named[0]} was settled when the model was fitted"
             raise SettingError(message, remedy="leave it out")
     user_ratings: Any = None
@@ -422,9 +419,11 @@ def read_rated(
     ratings: Input,
     scale: Sequence[float] | None = None,
     need: Sequence[str] = ("quality",),
+    rated: str = "quality",
     **reading: Any,
 ) -> UserRatings:
-    """`read_ratings` of one or several, which have the columns that they ``need``. Raises
+    """`read_ratings` of one or several, which have the columns that they ``need``, and in the
+    column ``rated`` their ratings. Raises
     SettingError: the scale is none, an option is none, or there are no ratings."""
     if reading.get("repeated", "refuse") not in ("refuse", "mean"):
         message = f"repeated is {reading['repeated']!r}"
@@ -438,7 +437,7 @@ def read_rated(
         paths = [ratings]
     if not paths:
         raise SettingError("no ratings", remedy="give a file, a folder or a table")
-    return read_ratings(paths, scale=_ends(scale), need=need, **reading)
+    return read_ratings(paths, scale=_ends(scale), need=need, rated=rated, **reading)
 
 
 def _ends(scale: Sequence[float] | None) -> tuple[float, float] | None:
