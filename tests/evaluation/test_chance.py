@@ -28,7 +28,7 @@ SPELLINGS: list[Callable[[str], str]] = [
     lambda text: "".join(chr(ord(c) + 0xFEE0) if "a" <= c <= "z" else c for c in text),
     lambda text: text.replace("k", "k\u200b"),
 ]
-QUICK = ComparisonSettings({"bleu.char": {}}, draws=400, repeats=2)
+QUICK = ComparisonSettings({"bleu.char": {}}, draws=400, repeats=1)
 
 
 def phrases(generator: np.random.Generator, number: int, length: int = 7) -> list[str]:

@@ -66,9 +66,10 @@ def compared(request: pytest.FixtureRequest) -> tuple[pd.DataFrame, Rated, Compa
 def fitted_by_fold(
     name: str, making: Making, table: pd.DataFrame, quality: np.ndarray, fold: np.ndarray
 ) -> np.ndarray:
-    """The plain way, with nothing but the user's columns and a new estimator for each fold."""
+    """The plain way, with nothing but the user's columns and a new estimator for each fold; of a
+    slow method, the first fold alone."""
     estimates = np.full(len(table), np.nan)
-    for number in np.unique(fold):
+    for number in np.unique(fold)[: 1 if method(name).most_texts else None]:
         training, rest = fold != number, fold == number
         estimator = method(name).make(making).fit(table[training], quality[training])
         estimates[rest] = estimator.predict(table[rest])
@@ -88,8 +89,12 @@ def test_every_estimate_is_that_of_the_public_estimator(compared):
                 name, making, table[columns], rated.quality, part["fold"].to_numpy()
             )
             measured = part.get(column_name(name, kernel), pd.Series(np.nan, part.index))
+            asked = (part["fold"] == 0) | (method(name).most_texts is None)
             np.testing.assert_allclose(
-                (measured - 1) / 4, expected, atol=1e-9, err_msg=f"{split}, {name} {kernel}"
+                (measured[asked] - 1) / 4,
+                expected[asked],
+                atol=1e-9,
+                err_msg=f"{split}, {name} {kernel}",
             )
             seen.add(name)
     assert seen >= set(METHODS) - {NETWORKS, "human"}
@@ -111,14 +116,13 @@ def test_score_predicts_what_compare_measured(compared):
         np.testing.assert_allclose(answer.table["prediction"].astype(float), measured, atol=4e-9)
 
 
-def test_estimate_takes_every_method_that_compare_may_show(compared):
-    table, rated, _ = compared
+def test_estimate_takes_every_method_that_compare_may_show():
+    table = users_table()
     outputs = table.drop(columns="quality")
     for name in (*FOR_NEW_TEXTS, "score_judge"):
         answer = refless.estimate(table.iloc[:60], outputs, method=name, scale=[1, 5])
         row = answer.table.set_index("system").loc["all"]
         assert row["mean_low"] < row["mean"] < row["mean_high"]
-    assert len(rated) == len(table)
 
 
 def test_an_unknown_method_says_what_there_is():

@@ -84,10 +84,13 @@ class Surface:
         return self
 
     def predict(self, texts: Sequence[RatedText]) -> Array:
+        from threadpoolctl import threadpool_limits
+
         estimates = self._additive.predict(texts)
         if not texts or self.weight_ == 0:
             return estimates
-        boosted = self._boosting.predict(surface_features(texts, self._systems))
+        with threadpool_limits(1):
+            boosted = self._boosting.predict(surface_features(texts, self._systems))
         return self._additive.rounded(estimates + self.weight_ * boosted)
 
 

@@ -155,7 +155,7 @@ def mean_of_systems(means: Mapping[str, Mean], texts: Mapping[str, int]) -> Mean
             influences.append(shares[name] * factor * mean.influence)
             clusters.append(mean.clusters)
             variances.append(((shares[name] * mean.wide_error) ** 2, mean.freedom))
-    freedom = _welch_satterthwaite(variances)
+    freedom = min(_welch_satterthwaite(variances), pooled_freedom)
     numbers, place = np.unique(np.concatenate(clusters), return_inverse=True)
     factor = float(small_sample_factor(freedom, 1 + (weight > 0)))
     influence = np.bincount(place, np.concatenate(influences), len(numbers)) / factor
