@@ -317,3 +317,12 @@ def test_each_function_of_a_package_has_an_example(package):
     functions = {name: value for name, value in vars(package).items() if callable(value)}
     public = [functions[name] for name in getattr(package, "__all__", functions)]
     assert not [value.__name__ for value in public if ">>> " not in (value.__doc__ or "")]
+
+
+def test_make_reads_what_comes_along_whatever_mirror_is_set():
+    """README promises a minute and no data."""
+    environment = {**os.environ, "REFLESS_MIRROR": "/somewhere"}
+    command = ["make", "--dry-run", "--always-make", "quickstart", "VENV=build/none"]
+    made = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    (line,) = (line for line in made.stdout.splitlines() if "-m snakemake" in line)
+    assert line.startswith("REFLESS_MIRROR= ")
