@@ -1,7 +1,8 @@
 """Do verdicts and intervals hold what they promise? Ratings are simulated whose truth is known, and
 what `refless compare` says of them is counted: ``python -m benchmarks.calibration``.
 
-What was simulated is kept in a file, so that a run goes on where it stopped. Stage: none.
+What was simulated is kept in a file with the sum of the code that made it, so that a run goes on
+where it stopped, and results of other code are made again. Stage: none.
 """
 
 import argparse
@@ -16,10 +17,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from refless import estimate
+from refless.code_sums import code_sum
 from refless.evaluation.decisions import decide_split
+from refless.evaluation.differences import difference
 from refless.evaluation.evaluate import (
     Comparison,
     ComparisonSettings,
@@ -30,15 +34,21 @@ from refless.evaluation.measures import mean_with_spread, measure
 from refless.evaluation.pairs import pair_table
 from refless.evaluation.read import Rated, all_splits
 from refless.evaluation.replacement import replacement_table, replacing
-from refless.methods import NEIGHBORS
+from refless.methods import NEIGHBORS, RIDGE
 from refless.methods import method as method_of
 from refless.statistics import interval
 
 Array = np.ndarray
 
-VOCABULARY, TOPICS = 400, 40
-"""Words, by Zipf's law; and how many of them belong to a context, where contexts have words."""
+VOCABULARY, TOPIC_WORDS = 400, 40
+"""Words, by Zipf's law; and how many of them belong to a topic, where there are topics."""
 DRAWS = 1000
+CODE = (
+    Path(__file__).resolve(),
+    *("evaluation/decisions.py", "evaluation/pairs.py", "evaluation/replacement.py"),
+    *("evaluation/evaluate.py", "evaluation/estimate_means.py"),
+)
+"""What results are made by."""
 
 
 @cache
@@ -78,21 +88,20 @@ class Texts:
         )
 
 
-def simulate(
-    generator: np.random.Generator, contexts: int, systems: int, topics: bool = False
-) -> Texts:
-    """Texts of 5 to 20 words, one of each system for each context; with ``topics``, texts of a
-    context share words."""
+def simulate(generator: np.random.Generator, contexts: int, systems: int, topics: int = 0) -> Texts:
+    """Texts of 5 to 20 words, one of each system for each context. With ``topics``, each context
+    has one of so many, and texts of a topic share words."""
     words, weights = vocabulary()
     share = 1 / np.arange(1, VOCABULARY + 1)
     system, context = np.tile(np.arange(systems), contexts), np.repeat(np.arange(contexts), systems)
-    favourites = [generator.choice(VOCABULARY, TOPICS, replace=False) for _ in range(contexts)]
+    lists = topics or contexts
+    favourites = [generator.choice(VOCABULARY, TOPIC_WORDS, replace=False) for _ in range(lists)]
     number = generator.integers(5, 21, contexts * systems)
     rows = []
     for text, length in enumerate(number):
         chances = share.copy()
         if topics:
-            chances[favourites[context[text]]] *= 20
+            chances[favourites[context[text] % topics]] *= 20
         rows.append(generator.choice(VOCABULARY, length, p=chances / chances.sum()))
     signal = np.array([weights[row].mean() for row in rows])
     return Texts(
@@ -133,7 +142,35 @@ def same_text(generator: np.random.Generator, texts: Texts) -> Array:
     return effect(generator, texts.system) + standard(texts.words) + noise(generator, texts)
 
 
+def capitals(generator: np.random.Generator, texts: Texts) -> Array:
+    """Each system writes some words in capitals, its raters like them more or less."""
+    share = generator.uniform(0, 0.4, int(texts.system.max()) + 1)[texts.system]
+    number = generator.binomial(texts.words, share)
+    for row, text in enumerate(texts.texts):
+        words = text.split()
+        for place in generator.choice(len(words), number[row], replace=False):
+            words[place] = words[place].upper()
+        texts.texts[row] = " ".join(words)
+    liking = effect(generator, texts.system)
+    return (
+        effect(generator, texts.system)
+        + liking * standard(number / texts.words)
+        + noise(generator, texts)
+    )
+
+
+def one_heavy_context(generator: np.random.Generator, texts: Texts) -> Array:
+    """Half of the texts are of one context, and the others of ten."""
+    half = len(texts.texts) // 2
+    rest = np.arange(len(texts.texts) - half) * 10 // (len(texts.texts) - half)
+    texts.context = np.append(np.zeros(half, np.int64), 1 + rest)
+    return (
+        effect(generator, texts.system) + effect(generator, texts.context) + noise(generator, texts)
+    )
+
+
 WORDY = "system + context + length, contexts with words"
+TOPICS = "four topics with words of their own"
 NULLS: dict[str, Quality] = {
     "nothing": noise,
     "system + context": lambda g, t: effect(g, t.system) + effect(g, t.context) + noise(g, t),
@@ -143,20 +180,40 @@ NULLS: dict[str, Quality] = {
         standard(np.searchsorted([7, 11, 14, 16], t.words) % 2) + noise(g, t)
     ),
     "system + length": lambda g, t: effect(g, t.system) + standard(t.words) + noise(g, t),
+    "system x length": lambda g, t: (
+        effect(g, t.system) + effect(g, t.system) * standard(t.words) + noise(g, t)
+    ),
+    "capitals by system": capitals,
     WORDY: lambda g, t: (
         effect(g, t.system) + effect(g, t.context) + standard(t.words) + noise(g, t)
     ),
+    TOPICS: lambda g, t: effect(g, t.context % 4) + noise(g, t),
+    "one of 11 contexts has half the texts": one_heavy_context,
     "a system that writes one text": same_text,
 }
+NUMBERS_OF_TOPICS = {WORDY: (133, 133), TOPICS: (48, 4)}
+"""Contexts and topics of texts that have topics."""
 
 
 def null(seed: int, name: str) -> dict[str, Any]:
     """Whether a method is shown to be ahead under any split."""
     generator = np.random.default_rng(seed)
-    contexts, topics = (133, True) if name == WORDY else (50, False)
-    texts = simulate(generator, contexts, systems=6, topics=topics)
+    contexts, topics = NUMBERS_OF_TOPICS.get(name, (50, 0))
+    texts = simulate(generator, contexts, 6, topics)
     quality = NULLS[name](generator, texts)
     return {"hit": any(shown_by_split(texts.rated(quality), seed).values())}
+
+
+def knows_the_system(seed: int, systems: int) -> dict[str, Any]:
+    """Whether a score that knows a text's system and nothing else is shown, or any method; systems
+    have five texts."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, 5, systems)
+    texts.context = np.arange(len(texts.texts))
+    worth = effect(generator, texts.system)
+    quality = worth + noise(generator, texts)
+    rated = texts.rated(quality, judge=worth + 0.1 * noise(generator, texts))
+    return {"hit": any(shown_by_split(rated, seed).values())}
 
 
 def power(seed: int, n: int) -> dict[str, Any]:
@@ -180,6 +237,21 @@ def shown_by_split(rated: Rated, seed: int) -> dict[str, bool]:
 
 
 # ---- intervals -----------------------------------------------------------------------------------
+
+
+def gap(seed: int, a: str, b: str, n: int = 300) -> dict[str, Any]:
+    """By how much r of one method is above that of another, with its interval, where ratings have a
+    signal, length counts, and a score of r 0.5 is given."""
+    generator = np.random.default_rng(seed)
+    texts = simulate(generator, contexts=n // 6, systems=6)
+    quality = 0.5 * texts.signal + 0.4 * standard(texts.words) + noise(generator, texts)
+    score = 0.5 * standard(quality) + 0.75**0.5 * noise(generator, texts)
+    comparison = compared(texts.rated(quality, judge=score), seed, "bleu.char")
+    rows = [next(row for row in comparison.draws if row[:2] == ("texts", name)) for name in (a, b)]
+    first, second = comparison.fixed_draws(rows)
+    draws = difference(first, second, comparison.spread("texts"))
+    low, high = interval(draws[1:])
+    return {"value": float(draws[0]), "low": low, "high": high}
 
 
 def row(method: str, rated: Rated, split: str, seed: int) -> dict[str, Any]:
@@ -304,7 +376,13 @@ class Case:
 
 def cases() -> Iterator[tuple[str, Case]]:
     for name in NULLS:
-        yield f"null: {name}", Case(partial(null, name=name), 100, "shown", 0.05)
+        bound = None if name == TOPICS else 0.05
+        yield f"null: {name}", Case(partial(null, name=name), 400, "shown", bound)
+    for systems in (20, 60):
+        simulated = partial(knows_the_system, systems=systems)
+        yield f"null: a score knows the system, {systems} of 5", Case(simulated, 400, "shown", 0.05)
+    for a, b in ((RIDGE, NEIGHBORS), (RIDGE, "length"), ("score_judge", "length")):
+        yield f"{a} less {b}, 300 texts", Case(partial(gap, a=a, b=b), 400, "coverage", 0.92, 1.5)
     for n, bound in ((300, None), (1200, 0.8)):
         yield f"signal of r 0.5, {n} texts", Case(partial(power, n=n), 100, "power", bound)
     for n, bound, number in ((300, 0.90, 400), (1200, 0.92, 200)):
@@ -357,16 +435,37 @@ def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
         too_wide = case.widest is not None and least > case.widest
     else:
         hits = np.array([r["hit"] for r in results])
-    observed, n = hits.mean(), len(hits)
-    monte_carlo = max(np.sqrt(observed * (1 - observed) / n), 0.5 / n)
-    outcome = "recorded"
-    if case.bound is not None:
-        beyond = observed - case.bound if case.measure == "shown" else case.bound - observed
-        outcome = "missed" if beyond > 2 * monte_carlo or too_wide else "holds"
+    n = len(hits)
+    low, high = limits(int(hits.sum()), n)
+    outcome = judged(low, high, case.bound, at_most=case.measure == "shown")
+    if too_wide:
+        outcome = "missed"
     limit = "at most" if case.measure == "shown" else "at least"
     bound = "" if case.bound is None else f" ({limit} {case.bound:g})"
-    numbers = f"{case.measure}{bound} {observed:.3f} ± {monte_carlo:.3f}, {n} times"
-    return f"{outcome:8} {name}: {numbers}{extra}"
+    numbers = f"{case.measure}{bound} {hits.mean():.3f} ({low:.3f}, {high:.3f}), {n} times"
+    return f"{outcome:9} {name}: {numbers}{extra}"
+
+
+def limits(hits: int, n: int) -> tuple[float, float]:
+    """The 95% interval of a share of which ``hits`` of ``n`` were seen (Clopper and Pearson 1934).
+
+    >>> [round(limit, 3) for limit in limits(0, 400)]
+    [0.0, 0.009]
+    """
+    exact = binomtest(hits, n).proportion_ci(0.95)
+    return float(exact.low), float(exact.high)
+
+
+def judged(low: float, high: float, bound: float | None, at_most: bool) -> str:
+    """Whether all of an interval is on the right side of a bound, or all on the wrong one.
+
+    >>> judged(0.0, 0.04, 0.05, at_most=True), judged(0.01, 0.06, 0.05, at_most=True)
+    ('holds', 'undecided')
+    """
+    if bound is None:
+        return "recorded"
+    within, beyond = (high <= bound, low > bound) if at_most else (low >= bound, high < bound)
+    return "holds" if within else "missed" if beyond else "undecided"
 
 
 def _replicate(name: str, seed: int) -> tuple[str, int, dict[str, Any]]:
@@ -375,13 +474,15 @@ def _replicate(name: str, seed: int) -> tuple[str, int, dict[str, Any]]:
 
 
 def run(names: Sequence[str], number: int | None, jobs: int, path: Path) -> list[str]:
-    """Simulate what the file does not have yet; a line for each case."""
+    """Simulate what the file does not have yet of this code; a line for each case."""
     every = dict(cases())
     done: dict[tuple[str, int], dict[str, Any]] = {}
+    code = code_sum(*CODE)[:12]
     if path.is_file():
         for line in path.read_text("utf-8").splitlines():
-            name, seed, result = json.loads(line)
-            done[name, seed] = result
+            made_by, name, seed, result = json.loads(line)
+            if made_by == code:
+                done[name, seed] = result
     path.parent.mkdir(parents=True, exist_ok=True)
     numbers = {name: min(number or every[name].number, every[name].number) for name in names}
     wanted = [
@@ -392,7 +493,7 @@ def run(names: Sequence[str], number: int | None, jobs: int, path: Path) -> list
         simulated = pool.map(_replicate, *zip(*missing, strict=True)) if missing else []
         for name, seed, result in simulated:
             done[name, seed] = result
-            file.write(json.dumps([name, seed, result]) + "\n")
+            file.write(json.dumps([code, name, seed, result]) + "\n")
             file.flush()
     return [
         report(name, every[name], [done[name, seed] for seed in range(replications)])
