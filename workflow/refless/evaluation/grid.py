@@ -44,15 +44,19 @@ def grid_lines(grid: Grid, width: int = WIDTH) -> list[str]:
     score…judge  0.5
     """
     widths = _widths(grid, width)
+    cut = {n: cut_apart([row[n] for row in grid.rows], space) for n, space in widths.items()}
 
     def line(cells: Sequence[str]) -> str:
-        cut = [(cut_middle(cells[n], space), space) for n, space in widths.items()]
-        return _GAP.join(cell + " " * (space - columns(cell)) for cell, space in cut).rstrip()
+        padded = [
+            cell + " " * (space - columns(cell))
+            for cell, space in zip(cells, widths.values(), strict=True)
+        ]
+        return _GAP.join(padded).rstrip()
 
     indent = " " * (widths[0] + len(_GAP))
-    lines = [line(grid.header)]
-    for number, row in enumerate(grid.rows):
-        lines.append(line(row))
+    lines = [line([cut_middle(grid.header[n], space) for n, space in widths.items()])]
+    for number in range(len(grid.rows)):
+        lines.append(line([cells[number] for cells in cut.values()]))
         if grid.below:
             lines.append(indent + grid.below[number])
     return [*lines, grid.rest] if grid.rest else lines
@@ -80,6 +84,25 @@ def cut_middle(text: str, width: int) -> str:
         return text
     end = _first_columns(text[::-1], (width - 1) // 2)[::-1]
     return _first_columns(text, width - 1 - columns(end)) + _ELLIPSIS + end
+
+
+def cut_apart(names: Sequence[str], width: int) -> list[str]:
+    """Names of so many columns at most, such that different ones stay different: what would look
+    like an earlier one has a number where it is cut.
+
+    >>> cut_apart(["score_of_a_judge", "score_if_a_judge", "score_a"], 9)
+    ['scor…udge', 'scor…2dge', 'score_a']
+    """
+    cut: dict[str, str] = {}
+    for name in names:
+        shown, number = cut_middle(name, width), 1
+        while name not in cut and shown in cut.values():
+            number += 1
+            mark = f"{_ELLIPSIS}{number}"
+            start, _, end = cut_middle(name, width - len(mark) + 1).partition(_ELLIPSIS)
+            shown = start + mark + end
+        cut.setdefault(name, shown)
+    return [cut[name] for name in names]
 
 
 def _first_columns(text: str, width: int) -> str:
