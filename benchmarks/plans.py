@@ -93,6 +93,8 @@ def report(name: str, results: Sequence[dict[str, float]], truth: MeanPlan) -> s
     named = texts < np.inf
     parts = [f"{name}: true number {truth.texts.number:.0f}, median {np.median(texts):.0f}"]
     for kind, needed in (("texts", truth.texts), ("contexts", truth.contexts)):
+        if np.isnan(column(f"{kind}_needed")).all():
+            continue
         inside = (column(f"{kind}_needed_low") <= needed.number) & (
             needed.number <= column(f"{kind}_needed_high")
         )

@@ -330,8 +330,8 @@ def _line_of_all(every: Any, settings: EstimateSettings) -> str:
 
 
 def _plan_line(every: Any, clusters: TextClusters, settings: EstimateSettings) -> str:
-    """What an interval of the width that was asked for takes. A number is named only where it is
-    80% sure that there is one."""
+    """What an interval of the width that was asked for takes. A number is named only where the
+    whole range has an end, and it is said to be out of reach only where none has."""
     start = f"an interval of width {settings.plan:g} for all"
     plan = plan_of(every)
     if np.isnan(plan.texts.number):
@@ -340,7 +340,7 @@ def _plan_line(every: Any, clusters: TextClusters, settings: EstimateSettings) -
         return f"{start} takes {_needed(plan.texts)} rated texts"
     total = every["rated"] + every["unrated"]
     unit = "contexts like these" if clusters.contexts else "texts like these"
-    if np.isfinite(plan.texts.number):
+    if np.isfinite(plan.texts.low):
         start += f" may or may not be had with these {total:,.0f} texts"
     else:
         start += f" cannot be had with these {total:,.0f} texts, all rated"

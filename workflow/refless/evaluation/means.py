@@ -172,7 +172,9 @@ def _plan_cells(
         options.these_outputs,
         seed=options.seed,
     )
-    return dict(zip(PLAN_COLUMNS, [*plan.texts, *plan.contexts], strict=True))
+    # more contexts make no mean of these outputs more certain
+    needed = plan.texts if options.these_outputs else [*plan.texts, *plan.contexts]
+    return dict(zip(PLAN_COLUMNS, needed, strict=False))
 
 
 def plan_of(row: Mapping[str, float]) -> MeanPlan:
