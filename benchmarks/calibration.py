@@ -359,6 +359,41 @@ def mean_of(seed: int, ratings: int, outputs: int, r: float) -> dict[str, Any]:
     return {"value": table["mean"], "low": low, "high": high, "wider": (high - low) / alone}
 
 
+def mean_with_one_heavy_context(seed: int, share: float) -> dict[str, Any]:
+    """The mean of texts of 11 contexts, of which one has half the texts, and contexts have a share
+    of the variance in common; 80 are rated. A score of r 0.7 helps."""
+    generator = np.random.default_rng(seed)
+    context = np.repeat(np.arange(11), [100] + [10] * 10)
+
+    def numbers() -> Array:
+        own = generator.normal(size=len(context))
+        return share**0.5 * effect(generator, context) + (1 - share) ** 0.5 * own
+
+    quality = numbers()
+    texts = pd.DataFrame({"text": [f"text {k}" for k in range(len(context))]})
+    texts["context"] = [f"context {k}" for k in context]
+    texts["score_judge"] = 0.7 * quality + 0.51**0.5 * numbers()
+    rows = generator.permutation(len(context))[:80]
+    return mean_of_rated(texts, quality, rows, seed)
+
+
+def mean_of_two_systems(seed: int, few: int) -> dict[str, Any]:
+    """The mean of all texts of two systems, of which one has few ratings, and the other 40."""
+    generator = np.random.default_rng(seed)
+    texts = pd.DataFrame({"text": [f"text {k}" for k in range(200)]})
+    texts["system"] = np.repeat(["a", "b"], 100)
+    quality = generator.normal(size=200)
+    texts["score_judge"] = 0.7 * quality + 0.51**0.5 * generator.normal(size=200)
+    return mean_of_rated(texts, quality, np.append(np.arange(40), 100 + np.arange(few)), seed)
+
+
+def mean_of_rated(texts: pd.DataFrame, quality: Array, rows: Array, seed: int) -> dict[str, Any]:
+    """The mean of all texts, if some rows are rated."""
+    rated = texts.iloc[rows].assign(quality=quality[rows])
+    table = estimate(rated, texts, method="score_judge", seed=seed).table.iloc[0]
+    return {"value": table["mean"], "low": table["mean_low"], "high": table["mean_high"]}
+
+
 # ---- cases ---------------------------------------------------------------------------------------
 
 
@@ -416,6 +451,13 @@ def cases() -> Iterator[tuple[str, Case]]:
             name = f"estimate: {ratings} ratings, contexts of {outputs}, r {r}"
             simulated = partial(mean_of, ratings=ratings, outputs=outputs, r=r)
             yield name, Case(simulated, 2000, "coverage", 0.935 if outputs == 1 else 0.92, 0.0)
+    for share in (0.0, 0.5):
+        name = f"estimate: one of 11 contexts has half the texts, ICC {share}"
+        simulated = partial(mean_with_one_heavy_context, share=share)
+        yield name, Case(simulated, 1000, "coverage", 0.92, 0.0)
+    for few in (2, 5):
+        name = f"estimate: systems with {few} and 40 ratings"
+        yield name, Case(partial(mean_of_two_systems, few=few), 1000, "coverage", 0.92, 0.0)
 
 
 def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
@@ -423,11 +465,15 @@ def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
     extra, too_wide = "", False
     if case.measure == "coverage":
         values = np.array([[r["value"], r["low"], r["high"]] for r in results])
+        without = np.isnan(values[:, 1])
+        values = values[~without]  # what has no interval promises nothing
         truth = values[:, 0].mean() if case.truth is None else case.truth
         hits = (values[:, 1] <= truth) & (truth <= values[:, 2])
         error = (values[:, 2] - values[:, 1]).mean() / 2 / 1.96
         ratio = error / values[:, 0].std(ddof=1)
         extra = f"; standard error {ratio:.2f} of the deviation"
+        if without.any():
+            extra += f"; {without.mean():.3f} without an interval"
         if "wider" in results[0]:
             extra += f"; {np.mean([r['wider'] for r in results]):.3f} of the width of ratings alone"
         # a deviation of n numbers has a relative error of 1 / sqrt(2 (n - 1))

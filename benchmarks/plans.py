@@ -1,5 +1,5 @@
-"""Do plans of `refless estimate --plan` come true? A hundred texts are rated, a plan is made, and
-as many are rated as it says: ``python -m benchmarks.plans``.
+"""Do plans of `refless.estimate` come true? A hundred texts are rated, a plan is made, and as many
+are rated as it says, or all: ``python -m benchmarks.plans``.
 
 Stage: none.
 """
@@ -8,15 +8,12 @@ import argparse
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
+from refless import estimate
+from refless.evaluation.means import PLAN_COLUMNS
 from refless.statistics.bootstrap import t_quantile
-from refless.statistics.cluster_robust import clustered_mean
-from refless.statistics.variance_components import (
-    MeanPlan,
-    VarianceComponents,
-    plan_mean,
-    residual_components,
-)
+from refless.statistics.variance_components import MeanPlan, VarianceComponents, plan_mean
 
 Array = np.ndarray
 
@@ -44,54 +41,43 @@ def possible_width(share: float, rated: int, these_outputs: bool) -> float:
     return 2 * t_quantile(freedom) * variance**0.5
 
 
-def reached_width(quality: Array, predicted: Array, rated: Array, these_outputs: bool) -> float:
-    """Of an interval after the ``rated`` texts, bool (texts,)."""
-    away = predicted[rated] - predicted[rated].mean()
-    weight = max(away @ quality[rated] / (away @ away), 0.0)
-    left = quality - weight * predicted
-    n = int(rated.sum())
-    if these_outputs:
-        variance = left[rated].var(ddof=1) * (1 / n - 1 / TEXTS)
-        return 2 * t_quantile(n - 1) * variance**0.5
-    of_rated = clustered_mean(
-        quality[rated] - weight * (1 - n / TEXTS) * predicted[rated], CONTEXT[rated], CONTEXTS
-    )
-    if len(np.unique(CONTEXT[~rated])) < 2:  # nothing to see of how contexts of others differ
-        low, high = of_rated.interval
-        return high - low
-    of_others = clustered_mean(predicted[~rated], CONTEXT[~rated], CONTEXTS)
-    low, high = (of_rated + weight * (1 - n / TEXTS) * of_others).interval
-    return high - low
-
-
 def replication(seed: int, share: float, width: float, these_outputs: bool) -> dict[str, float]:
-    """The plan's texts and contexts, with their ranges, and the width after rating so many."""
+    """The plan's texts and contexts, with their ranges; the width after rating so many, and after
+    rating all, over the one that was asked."""
     generator = np.random.default_rng(seed)
     # predictions share the contexts' part of quality as they share the rest
     effects = generator.normal(size=(2, CONTEXTS))[:, CONTEXT]
     mixed = share**0.5 * effects + (1 - share) ** 0.5 * generator.normal(size=(2, TEXTS))
-    quality, predicted = mixed[0], R * mixed[0] + (1 - R**2) ** 0.5 * mixed[1]
-    order = generator.permutation(TEXTS)
-    first = order[:RATED]
-    plan = plan_mean(
-        VarianceComponents.of(quality[first], CONTEXT[first]),
-        residual_components(quality[first], predicted[first], CONTEXT[first]),
-        SIZES,
-        width,
-        these_outputs,
-        seed=seed,
+    quality = mixed[0]
+    texts = pd.DataFrame(
+        {
+            "text": [f"text {number}" for number in range(TEXTS)],
+            "context": [f"context {number}" for number in CONTEXT],
+            "score_judge": R * mixed[0] + (1 - R**2) ** 0.5 * mixed[1],
+        }
     )
-    rated = np.zeros(TEXTS, bool)
-    rated[order[: int(min(max(plan.texts.number, RATED), TEXTS))]] = True
-    reached = reached_width(quality, predicted, rated, these_outputs)
-    return cells(plan) | {"reached": reached / width}
+    order = generator.permutation(TEXTS)
 
+    def row(number: float) -> pd.Series:
+        """What `refless.estimate` says of all texts, once so many are rated, at most all."""
+        number = int(min(max(number, RATED), TEXTS))
+        rated = texts.iloc[order[:number]].assign(quality=quality[order[:number]])
+        answer = estimate(
+            rated,
+            texts,
+            method="score_judge",
+            plan=width,
+            these_outputs=these_outputs,
+            seed=seed,
+        )
+        return answer.table.iloc[0]
 
-def cells(plan: MeanPlan) -> dict[str, float]:
-    names = ("number", "low", "high")
-    texts = {f"texts_{name}": value for name, value in zip(names, plan.texts, strict=True)}
-    contexts = {f"contexts_{name}": value for name, value in zip(names, plan.contexts, strict=True)}
-    return texts | contexts
+    plan = row(RATED)
+    found = {name: float(plan[name]) for name in PLAN_COLUMNS}
+    for name, number in (("reached", plan["texts_needed"]), ("reached_by_all", TEXTS)):
+        after = row(number)
+        found[name] = (after["mean_high"] - after["mean_low"]) / width
+    return found
 
 
 def report(name: str, results: Sequence[dict[str, float]], truth: MeanPlan) -> str:
@@ -103,17 +89,23 @@ def report(name: str, results: Sequence[dict[str, float]], truth: MeanPlan) -> s
         return np.array([result[key] for result in results])
 
     n = len(results)
-    texts = column("texts_number")
+    texts = column("texts_needed")
     named = texts < np.inf
     parts = [f"{name}: true number {truth.texts.number:.0f}, median {np.median(texts):.0f}"]
     for kind, needed in (("texts", truth.texts), ("contexts", truth.contexts)):
-        inside = (column(f"{kind}_low") <= needed.number) & (
-            needed.number <= column(f"{kind}_high")
+        if np.isnan(column(f"{kind}_needed")).all():
+            continue
+        inside = (column(f"{kind}_needed_low") <= needed.number) & (
+            needed.number <= column(f"{kind}_needed_high")
         )
         error = max((inside.mean() * (1 - inside.mean()) / n) ** 0.5, 0.5 / n)
         parts.append(f"range of {kind} holds in {inside.mean():.3f} ± {error:.3f}")
-    certain = (column("texts_high") < np.inf).mean()
-    parts.append(f"a number of these texts in {named.mean():.3f}, its range in {certain:.3f}")
+    certain = column("texts_needed_high") < np.inf  # then `refless.estimate` names the number
+    vain = (certain & (column("reached_by_all") > 1)).mean()
+    parts.append(
+        f"a number of these texts in {named.mean():.3f}, its range in {certain.mean():.3f}, and all"
+        f" would not do in {vain:.3f}"
+    )
     if named.any():
         reached = column("reached")[named]
         error = 1.2533 * reached.std(ddof=1) / len(reached) ** 0.5 if len(reached) > 1 else np.nan

@@ -1,6 +1,7 @@
 """Means from few ratings: against their formulas, and from a table to the answer."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import refless
 from refless.cli import main
 from refless.errors import FormatError, ReflessError
 from refless.evaluation.estimate_means import unrated_rows
-from refless.evaluation.means import mean_tables
+from refless.evaluation.means import MeanOptions, mean_tables
 from refless.evaluation.rate import cross_predict
 from refless.methods import method
 from refless.statistics.prediction_powered import powered_mean
@@ -30,11 +31,12 @@ def test_without_clusters_mean_and_error_are_those_of_the_paper(others):
     covariance = np.cov(quality, predicted, ddof=0)[0, 1]
     weight = np.clip(covariance / (1 + 40 / others) / spread, 0, 1)
     value = weight * unrated.mean() + (quality - weight * predicted).mean()
-    error = np.hypot(
-        (weight * unrated).std() / others**0.5, (quality - weight * predicted).std() / 40**0.5
-    )
-    assert (mean.value, mean.error, mean.weight) == pytest.approx((value, error, weight), abs=1e-12)
-    half = stats.t.ppf(0.975, 38) * error * (40 / 38) ** 0.5  # the weight is estimated, too
+    parts = (quality - weight * predicted).var(ddof=1) / 40, (weight * unrated).var(ddof=1) / others
+    error = mean.estimate.error
+    assert (mean.value, error**2, mean.weight) == pytest.approx((value, sum(parts), weight))
+    # Welch and Satterthwaite's degrees of freedom, less that of the weight, which is estimated, too
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 39 + parts[1] ** 2 / (others - 1))
+    half = stats.t.ppf(0.975, freedom - 1) * error * (freedom / (freedom - 1)) ** 0.5
     assert mean.interval[1] - value == pytest.approx(half)
     assert powered_mean(quality, -predicted, unrated).weight == 0
 
@@ -46,9 +48,10 @@ def test_ratings_of_a_cluster_count_together():
     cluster = np.repeat(np.arange(40), 4)
     repeated = powered_mean(*(np.repeat(v, 4) for v in (quality, predicted, unrated)), cluster)
     alone = powered_mean(np.repeat(quality, 4), np.zeros(80), np.zeros(0), cluster[:80])
-    assert alone.error == pytest.approx(quality.std() / 20**0.5)
-    assert (repeated.freedom, alone.freedom) == (19 - (repeated.weight > 0), 19)
-    assert repeated.error <= alone.error + 1e-12
+    once = powered_mean(quality, predicted, unrated, np.arange(40))
+    assert alone.error == pytest.approx(quality.std(ddof=1) / 20**0.5)
+    assert alone.freedom == pytest.approx(19)
+    assert (repeated.error, repeated.freedom) == pytest.approx((once.error, once.freedom), rel=0.05)
 
 
 @pytest.mark.parametrize("others", [1, 9])
@@ -97,7 +100,8 @@ def test_a_score_is_a_prediction_and_in_another_unit_a_line_to_ratings():
     answer = refless.estimate(*free, method="score_x", score_unit="rating", by="mr")
     expected = powered_mean(rated["quality"].to_numpy(), score[:80].to_numpy(), score[80:])
     row = answer.table.iloc[0]
-    assert (row["mean"], row["standard_error"]) == pytest.approx((expected.value, expected.error))
+    found = row["mean"], row["standard_error"]
+    assert found == pytest.approx((expected.value, expected.error), rel=1e-4)
     assert "as they are" in answer.answer
     for unit in (1, 100):
         other = [table.assign(score_x=unit * table["score_x"]) for table in free]
@@ -144,25 +148,157 @@ def test_systems_count_by_their_texts_however_many_ratings_they_have(rated_of):
         for name, m, n in zip("ab", means, sizes, strict=True)
     ]
     both = pd.concat(tables, ignore_index=True)
-    both["cluster"] = np.arange(len(both))
+    both["cluster"] = both["text_number"] = np.arange(len(both))
     number = both["group"].map(dict(zip("ab", rated_of, strict=True)))
     first = both.groupby("group").cumcount() < number
     noise = generator.normal(0, 0.5, sum(rated_of))
     rated = both[first].assign(quality=lambda table: table["predicted"] + noise)
-    table, _ = mean_tables(rated, both[~first])
+    table, _ = mean_tables(rated, both[~first], MeanOptions())
     everything = np.average(means, weights=sizes)
     assert table.loc[0, "mean_low"] < everything < table.loc[0, "mean_high"]
     assert table.loc[0, "rated_mean"] == pytest.approx(everything, abs=0.35)
     assert table.loc[0, "rated_mean_high"] - table.loc[0, "rated_mean_low"] > 0.2
 
 
-def test_a_plan_holds_for_what_was_rated():
-    rated, outputs = frames()
-    row = refless.estimate(rated, outputs).table.iloc[0]
+def clustered(
+    sizes: Sequence[int], ratings: int, share: float = 0.5, seed: int = 0
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Texts of contexts of these sizes, some of them rated, of which contexts have a share of the
+    variance in common, with a score that knows something."""
+    generator = np.random.default_rng(seed)
+    context = np.repeat(np.arange(len(sizes)), sizes)
+    quality = share**0.5 * generator.normal(size=len(sizes))[context]
+    quality = quality + (1 - share) ** 0.5 * generator.normal(size=len(context))
+    texts = pd.DataFrame(
+        {
+            "text": [f"text number {number}" for number in range(len(context))],
+            "context": [f"context {number}" for number in context],
+            "system": np.array(["ant", "bee"])[generator.permutation(len(context)) % 2],
+            "score_judge": quality + generator.normal(size=len(context)),
+        }
+    )
+    rows = generator.permutation(len(context))[:ratings]
+    return texts.iloc[rows].assign(quality=quality[rows]), texts
+
+
+def test_the_means_of_these_outputs_are_known_where_each_is_rated():
+    rated, outputs = clustered([5] * 8, 40)
+    known = refless.estimate(rated, outputs, method="score_judge", these_outputs=True)
+    of_more = refless.estimate(rated, outputs, method="score_judge").table
+    table = known.table
+    assert table["mean"].tolist() == of_more["mean"].tolist()
+    assert table["mean_low"].tolist() == table["mean_high"].tolist() == table["mean"].tolist()
+    assert (of_more["mean_low"] < of_more["mean_high"]).all()
+    assert known.pairs["p"].tolist() == [0]
+    assert table.loc[1:, "rank_low"].tolist() == table.loc[1:, "rank_high"].tolist()
+
+
+def test_the_means_of_these_outputs_take_a_part_of_the_variance_of_a_sample():
+    rated, outputs = clustered([10] * 20, 100)
+    means = [
+        refless.estimate(rated, outputs, method="score_judge", these_outputs=these).table
+        for these in (True, False)
+    ]
+    assert means[0]["rated_mean"].tolist() == means[1]["rated_mean"].tolist()
+    (low, high), quality = means[0].loc[0, ["rated_mean_low", "rated_mean_high"]], rated["quality"]
+    half = stats.t.ppf(0.975, 99) * quality.std() / 10 * 0.5**0.5
+    # systems count by their texts, so that their difference is no part of the variance
+    assert (high - low) / 2 == pytest.approx(half, rel=0.1)
+    assert means[0]["standard_error"][0] < means[0]["rated_standard_error"][0]
+
+
+def test_ratings_of_few_contexts_are_no_sample_of_these_outputs():
+    rated, outputs = clustered([10] * 20, 100)
+    outputs = outputs.sort_values("context")
+    few = outputs.iloc[:60].assign(quality=1.0 + np.arange(60) % 5)
+    said = [
+        any("at random" in line for line in answer.warnings)
+        for answer in (
+            refless.estimate(some, outputs, method="score_judge", these_outputs=True)
+            for some in (few, rated)
+        )
+    ]
+    assert said == [True, False]
+
+
+@pytest.mark.parametrize("sizes", [[60, 60], [200, *[5] * 8]])
+def test_below_three_effective_contexts_there_is_no_interval_and_no_verdict(sizes):
+    rated, outputs = clustered(sizes, 80)
+    answer = refless.estimate(rated, outputs, method="score_judge", plan=0.3)
+    assert answer.table["effective_clusters"][0] < 3
+    assert answer.table[["mean_low", "rated_mean_low", "standard_error"]].isna().all(axis=None)
+    assert answer.pairs[["p", "difference_low"]].isna().all(axis=None)
+    assert sum("fewer than 3 contexts" in line for line in answer.warnings) == 1
+    assert "nan" not in answer.answer
+    these = refless.estimate(rated, outputs, method="score_judge", these_outputs=True)
+    assert these.table["mean_low"].notna().all()
+
+
+def test_ratings_of_one_context_say_nothing_of_others():
+    rated, outputs = clustered([40, *[10] * 8], 60)
+    rated = rated[rated["context"] == "context 0"]
+    answer = refless.estimate(rated, outputs, method="score_judge")
+    assert answer.table["mean"].notna().all()
+    assert answer.table["mean_low"].isna().all()
+    assert sum("one context" in line for line in answer.warnings) == 1
+
+
+def test_a_context_with_half_the_texts_counts_for_more_than_its_one():
+    """The interval has the degrees of freedom of 3 contexts, and not of 11."""
+    equal, heavy = (
+        refless.estimate(*clustered(sizes, 150, share=0), method="score_judge").table.iloc[0]
+        for sizes in ([18] * 11, [100, *[10] * 10])
+    )
+    assert equal["effective_clusters"] > 10
+    assert 3 < heavy["effective_clusters"] < 4
+    spread = [
+        (row["mean_high"] - row["mean_low"]) / row["standard_error"] for row in (equal, heavy)
+    ]
+    assert spread[1] > 1.2 * spread[0]
+
+
+def test_equal_texts_of_several_contexts_count_together():
+    generator = np.random.default_rng(3)
+    texts = [f"text {number % 40}" for number in range(200)]
+    contexts = [f"context {number // 5}" for number in range(200)]
+    quality = generator.normal(size=40)[np.arange(200) % 40]
+    rated = pd.DataFrame({"text": texts, "context": contexts, "quality": quality})
+    alike, different = (
+        refless.estimate(table, method="ridge").table["standard_error"][0]
+        for table in (rated, rated.assign(text=[f"{k} {t}" for k, t in enumerate(texts)]))
+    )
+    assert alike > 1.5 * different
+
+
+@pytest.mark.parametrize("these_outputs", [True, False])
+def test_a_plan_names_the_texts_that_give_the_width(these_outputs):
+    options = {"method": "score_judge", "these_outputs": these_outputs}
+    rated, outputs = clustered([20] * 30, 60, share=0)
+    row = refless.estimate(rated, outputs, **options).table.iloc[0]
     width = row["mean_high"] - row["mean_low"]
-    plan = refless.estimate(rated, outputs, plan=width).table["ratings_needed"][0]
-    assert plan == pytest.approx(80, abs=8)
-    assert refless.estimate(rated, outputs, plan=width / 2).table["ratings_needed"][0] > 2 * plan
+    answer = refless.estimate(rated, outputs, plan=width, **options)
+    plan = answer.table.iloc[0]
+    assert plan["texts_needed"] == pytest.approx(60, rel=0.4)
+    assert plan["texts_needed_low"] <= plan["texts_needed"] <= plan["texts_needed_high"]
+    narrow = refless.estimate(rated, outputs, plan=0.8 * width, **options).table
+    assert narrow["texts_needed"][0] > 1.2 * plan["texts_needed"]
+
+
+def test_a_plan_names_no_number_of_texts_where_all_are_not_enough():
+    rated, outputs = clustered([10] * 30, 100)
+    every = clustered([10] * 30, 300)[0]
+    row = refless.estimate(every, outputs, method="score_judge").table.iloc[0]
+    width = 0.7 * (row["mean_high"] - row["mean_low"])
+    answer = refless.estimate(rated, outputs, method="score_judge", plan=width)
+    assert answer.table["texts_needed"][0] == np.inf
+    assert answer.table["contexts_needed"][0] > 30
+    line = answer.answer.splitlines()[-1]
+    assert "rated texts" not in line
+    assert f"{answer.table['contexts_needed'][0]:.0f}" in line
+    these = refless.estimate(
+        rated, outputs, method="score_judge", plan=width, these_outputs=True
+    ).table
+    assert these["texts_needed_high"][0] <= 300
 
 
 def test_outputs_that_were_rated_are_told_apart_by_text_system_and_context():
@@ -222,6 +358,10 @@ def test_the_command_writes_what_the_function_returns(tmp_path, monkeypatch, cap
     assert main([*words.split(), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answer"] == answer.answer.splitlines()
     assert main([*words.split(), "--out", "all.jsonl"]) == 1
+    capsys.readouterr()
+    assert main([*words.split(), "--these-outputs", "--plan", "0.1"]) == 0
+    answer = refless.estimate(rated, outputs, scale=[1, 5], these_outputs=True, plan=0.1)
+    assert capsys.readouterr().out.strip() == answer.answer
 
 
 def holes(rated: pd.DataFrame, outputs: pd.DataFrame, method: str) -> tuple[Any, ...]:

@@ -296,6 +296,7 @@ def estimate(
     scale: Sequence[float] | None = None,
     score_unit: str = OTHER_UNIT,
     plan: float | None = None,
+    these_outputs: bool = False,
     all_pairs: bool = False,
     seed: int = 0,
     threads: int | None = None,
@@ -312,7 +313,11 @@ def estimate(
         ratings, which is a prediction as it is; ``other``: it is mapped to ratings by a line
     kernel : of neighbors, instead of a method
     by : the column whose values have a mean each
-    plan : the width of an interval, for the number of rated texts that would give it
+    plan : the width of an interval, for the number of rated texts, or of contexts, that would give
+        it
+    these_outputs : whether the means are those of these very texts, drawn at random of which some
+        are rated: with each of them rated, they are known; else of more texts of the kind, from
+        contexts like these where contexts are known
     all_pairs : test each two groups however many there are (False: up to 200 groups)
 
     ``table`` has a row a system, ``pairs`` each two of them. Raises as `compare`.
@@ -366,6 +371,7 @@ def estimate(
         by=by,
         score_unit=score_unit,
         plan=plan,
+        these_outputs=these_outputs,
         all_pairs=all_pairs,
         seed=seed,
     )

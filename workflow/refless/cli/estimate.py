@@ -22,8 +22,10 @@ def add_arguments(command: ArgumentParser) -> None:
     options.add_score_unit(command)
     about = "The column whose values have a mean each. (Default: %(default)s.)"
     add("--by", help=about, choices=GROUPS, default="system")
-    about = "Say how many rated texts would give an interval of this width."
+    about = "Say how many rated texts, or contexts, would give an interval of this width."
     add("--plan", help=about, type=float, metavar="WIDTH")
+    about = "The means of these very texts. (Default: of more texts from contexts like these.)"
+    add("--these-outputs", help=about, **options.FLAG)
     about = "Test each two groups, however many there are. (Default: up to 200 groups.)"
     add("--all-pairs", help=about, **options.FLAG)
     options.add_seed(command)
@@ -57,6 +59,7 @@ def estimate(arguments: Namespace) -> None:
         by=arguments.by,
         score_unit=arguments.score_unit,
         plan=arguments.plan,
+        these_outputs=bool(arguments.these_outputs),
         all_pairs=bool(arguments.all_pairs),
         seed=arguments.seed,
         threads=arguments.threads,

@@ -7,7 +7,7 @@ words. `refless.evaluation.means` has the statistics.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,14 @@ from refless.evaluation import OTHER_UNIT, RATING
 from refless.evaluation.answer import Answer
 from refless.evaluation.evaluate import LEVEL
 from refless.evaluation.group_pairs import MOST_GROUPS
-from refless.evaluation.means import ALL, MOST_RATINGS, mean_tables
+from refless.evaluation.means import ALL, MeanOptions, mean_tables, plan_of
 from refless.evaluation.rate import check_columns, cross_predict, missing_scores_of
 from refless.methods import SCORE_PREFIX
 from refless.methods.estimators import TableEstimator
 from refless.methods.table import prompt_kind, prompts_of, with_keys
+from refless.statistics.cluster_robust import FEWEST_EFFECTIVE
 from refless.statistics.measure import Measure
+from refless.statistics.variance_components import Needed
 
 Array = np.ndarray
 
@@ -32,6 +34,8 @@ FEWEST_RATED_TEXTS = 10
 """Different rated texts without which there is no mean."""
 NAMED = 8
 """Systems that the answer names."""
+FEW_CONTEXTS = 2 / 3
+"""Of the contexts that texts drawn at random would be of: below this share they were not."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class EstimateSettings:
     by : the column whose values have a mean each
     score_unit : `RATING` where a score is a prediction as it is
     plan : the width of an interval that is planned for
+    these_outputs : whether the means are those of these very texts, else of more of the kind
     all_pairs : whether each two groups are tested, however many there are
     seed : of the folds
     """
@@ -52,6 +57,7 @@ class EstimateSettings:
     by: str = "system"
     score_unit: str = OTHER_UNIT
     plan: float | None = None
+    these_outputs: bool = False
     all_pairs: bool = False
     seed: int = 0
 
@@ -75,22 +81,33 @@ def estimate_means(
         unrated = outputs.iloc[rows]
     both = pd.concat([rated, unrated], ignore_index=True)
     groups = group_names(both, settings.by, path)
-    clusters, contexts, note = clusters_of_texts(both, len(rated), settings.by)
-    both = with_keys(both, prompt_kind(rated)).assign(cluster=clusters, group=groups)
+    clusters = clusters_of_texts(both, len(rated), settings.by)
+    both = with_keys(both, prompt_kind(rated)).assign(cluster=clusters.number, group=groups)
+    both["text_number"] = text_ids(both["text"])
     both["predicted"] = predictions(both, len(rated), settings)
     rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
-    table, pairs = mean_tables(rated, unrated, settings.plan, settings.all_pairs)
+    options = MeanOptions(
+        plan=settings.plan,
+        these_outputs=settings.these_outputs,
+        all_pairs=settings.all_pairs,
+        one_context=clusters.one_rated and not settings.these_outputs,
+        seed=settings.seed,
+    )
+    table, pairs = mean_tables(rated, unrated, options)
     counts = f"{len(rated):,} rated texts, {len(unrated):,} others"
-    if contexts:
-        counts += f", {contexts:,} contexts, which are resampled whole"
+    if clusters.contexts:
+        counts += f", {clusters.contexts:,} contexts"
     line = f"{counts}; predictions: {settings.method}, {_origin(settings)}"
     warnings = [
         *_matching_notes(missing, len(rated), len(unrated)),
-        *note,
+        *_context_notes(rated, unrated, clusters, settings),
         *missing_scores_of(settings.method, rated, both),
         *_oddities(table, rated, settings.by),
+        *_without_interval(table, clusters, settings),
     ]
-    lines = [line, *_mean_lines(table, pairs, settings.by, settings.plan)]
+    lines = [line, _holds_for(clusters, settings), *_mean_lines(table, pairs, settings)]
+    if settings.plan:
+        lines.append(_plan_line(table.iloc[0], clusters, settings))
     return Answer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
 
 
@@ -135,20 +152,33 @@ def group_names(texts: pd.DataFrame, by: str, path: str) -> pd.Series:
     return groups
 
 
-def clusters_of_texts(texts: pd.DataFrame, rated: int, by: str) -> tuple[Array, int, list[str]]:
-    """The cluster of each text, int64, of which the first ``rated`` have ratings; the number of
-    contexts, 0 where equal texts are clusters; and a sentence where contexts say nothing. The
-    groups that are asked for are fixed, so they are no clusters."""
+class TextClusters(NamedTuple):
+    """What texts are clusters by.
+
+    number : the cluster of each text, int64 (texts,)
+    contexts : the number of contexts, where these are the clusters; 0 where equal texts are
+    one_rated : all ratings are of one context, of several; equal texts are clusters
+    """
+
+    number: Array
+    contexts: int
+    one_rated: bool = False
+
+
+def clusters_of_texts(texts: pd.DataFrame, rated: int, by: str) -> TextClusters:
+    """The clusters of texts of which the first ``rated`` have ratings: contexts, if there are
+    several. The groups that are asked for are fixed, so they are no clusters."""
     column, prompts = prompts_of(texts)
     equal_texts = text_ids(texts["text"])
     if not column or column == by:
-        return equal_texts, 0, []
+        return TextClusters(equal_texts, 0)
     contexts = text_ids(prompts, separate_blank=True)
     number = len(np.unique(contexts))
-    if len(np.unique(contexts[:rated])) > 1:
-        return contexts, number, []
-    alone = [f"all ratings are of one {column}: intervals hold for it alone"]
-    return equal_texts, 0, alone if number > 1 else []
+    if number == 1:
+        return TextClusters(equal_texts, 0)
+    if len(np.unique(contexts[:rated])) == 1:
+        return TextClusters(equal_texts, 0, one_rated=True)
+    return TextClusters(contexts, number)
 
 
 def predictions(texts: pd.DataFrame, rated: int, settings: EstimateSettings) -> Array:
@@ -180,6 +210,25 @@ def _matching_notes(missing: int, rated: int, unrated: int) -> Iterator[str]:
         yield "no output is unrated: predictions cannot help"
 
 
+def _context_notes(
+    rated: pd.DataFrame, unrated: pd.DataFrame, clusters: TextClusters, settings: EstimateSettings
+) -> Iterator[str]:
+    """What to know where these outputs are asked about, and ratings are of fewer contexts than
+    texts drawn at random would be."""
+    if not settings.these_outputs or not (clusters.contexts or clusters.one_rated):
+        return
+    _, prompts = prompts_of(pd.concat([rated, unrated]))
+    context = text_ids(prompts, separate_blank=True)
+    size = np.bincount(context)
+    number = len(np.unique(context[: len(rated)]))
+    expected = (1 - (1 - size / size.sum()) ** len(rated)).sum()
+    if number < FEW_CONTEXTS * expected:
+        yield (
+            f"ratings are of {number} contexts, and texts drawn at random would be of about"
+            f" {expected:.0f}: intervals for these outputs take texts drawn at random"
+        )
+
+
 def _oddities(table: pd.DataFrame, rated: pd.DataFrame, by: str) -> Iterator[str]:
     """What to know of the means of each system, a sentence each."""
     systems = table[table["system"] != ALL]
@@ -196,50 +245,113 @@ def _oddities(table: pd.DataFrame, rated: pd.DataFrame, by: str) -> Iterator[str
         yield f"one {by}, or no column {by}: a mean of all texts alone"
 
 
+def _without_interval(
+    table: pd.DataFrame, clusters: TextClusters, settings: EstimateSettings
+) -> Iterator[str]:
+    """Why means have no interval, if their ratings are worth too few contexts or texts."""
+    of_contexts = bool(clusters.contexts) and not settings.these_outputs
+    if clusters.one_rated and not settings.these_outputs:
+        yield "no interval, for all ratings are of one context, which says nothing of others"
+        return
+    lost = table["mean_low"].isna() & (table["effective_clusters"] < FEWEST_EFFECTIVE)
+    if not lost.any():
+        return
+    names = [] if lost.iloc[0] else list(table.loc[lost, "system"])
+    of_what = f"ratings of {_listed(names)}" if names else "ratings"
+    unit = "contexts" if of_contexts else "texts"
+    effective = table.loc[lost, "effective_clusters"].max()
+    line = f"no interval, for {of_what} are worth fewer than {FEWEST_EFFECTIVE:.0f} {unit}"
+    if of_contexts:
+        line += f" ({effective:.1f} at most, since one with many texts counts for most of them)"
+    yield line
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(shorten, names[:5])) + ", ..." * (len(names) > 5)
 
 
-def _mean_lines(table: pd.DataFrame, pairs: pd.DataFrame, by: str, plan: float | None) -> list[str]:
-    """The greatest means, with the ranks that are left open; how many pairs differ; the plan."""
-    lines = []
+def _holds_for(clusters: TextClusters, settings: EstimateSettings) -> str:
+    """For what the means and their intervals hold."""
+    if settings.these_outputs:
+        return "means and intervals are of these outputs"
+    if clusters.contexts or clusters.one_rated:
+        kind = "more texts from contexts like these"
+    elif settings.by != "system":
+        kind = f"more texts of each {settings.by}"
+    else:
+        kind = "more texts like these"
+    return f"intervals are for {kind}; for these very outputs: --these-outputs"
+
+
+def _mean_lines(
+    table: pd.DataFrame, pairs: pd.DataFrame, settings: EstimateSettings
+) -> Iterator[str]:
+    """The greatest means, with the ranks that are left open; how many pairs differ."""
+    by = settings.by
     rows = table[table["mean"].notna()].sort_values("mean", ascending=False, kind="stable")
-    systems, every = rows[rows["system"] != ALL], table[table["system"] == ALL].iloc[0]
-    for _, row in systems.head(NAMED).iterrows():
+    systems = rows[rows["system"] != ALL]
+    for number, (_, row) in enumerate(systems.head(NAMED).iterrows(), start=1):
         line = f"{row['system']}: {_interval(row, 'mean')}"
         if not np.isnan(row["rank_low"]):
             line += f", rank {row['rank_low']:.0f}"
         if row["rank_high"] > row["rank_low"]:
             line += f" to {row['rank_high']:.0f}"
-        lines.append(line)
-    if len(systems) > NAMED:
-        lines[-1] += f"; {len(systems) - NAMED} more in the table"
-    line = f"all: {_interval(every, 'mean')}; of ratings alone {_interval(every, 'rated_mean')}"
-    width, width_alone = (
-        every[high] - every[low]
-        for low, high in (Measure("mean").interval[1:], Measure("rated_mean").interval[1:])
-    )
-    if width > 0:
-        saved = 1 - (width / width_alone) ** 2
-        line += f"; predictions save {max(saved, 0):.0%} of the ratings"
-    lines.append(line)
+        if number == NAMED < len(systems):
+            line += f"; {len(systems) - NAMED} more in the table"
+        yield line
+    yield _line_of_all(table.iloc[0], settings)
     if len(pairs):
         number, tested = int((pairs["p_holm"] < LEVEL).sum()), int(pairs["p"].notna().sum())
         line = f"{number} of {tested} pairs of {by}s differ significantly (Holm)"
         if tested < len(pairs):
             line += f"; {len(pairs) - tested} could not be tested"
-        lines.append(line)
+        yield line
     elif len(systems) > MOST_GROUPS:
         number = len(systems) * (len(systems) - 1) // 2
-        lines.append(
+        yield (
             f"no two {by}s were tested, so there are no ranks: above {MOST_GROUPS} {by}s,"
             f" --all-pairs makes the pairs ({number:,})"
         )
-    if plan:
-        needed = every["ratings_needed"]
-        texts = f"more than {MOST_RATINGS:,}" if np.isnan(needed) else f"about {needed:,.0f}"
-        lines.append(f"an interval of width {plan:g} for all takes {texts} rated texts")
-    return lines
+
+
+def _line_of_all(every: Any, settings: EstimateSettings) -> str:
+    """The mean of all texts, beside that of ratings alone."""
+    line = f"all: {_interval(every, 'mean')}; of ratings alone {_interval(every, 'rated_mean')}"
+    width, width_alone = (
+        every[high] - every[low]
+        for low, high in (Measure("mean").interval[1:], Measure("rated_mean").interval[1:])
+    )
+    if not (width > 0 and width_alone > 0):
+        return line
+    saved = 1 - (width / width_alone) ** 2
+    if settings.these_outputs:  # more ratings would leave fewer of these texts unrated
+        saved *= every["unrated"] / (every["rated"] + every["unrated"])
+    return f"{line}; predictions save {max(saved, 0):.0%} of the ratings"
+
+
+def _plan_line(every: Any, clusters: TextClusters, settings: EstimateSettings) -> str:
+    """What an interval of the width that was asked for takes. A number is named only where the
+    whole range has an end, and it is said to be out of reach only where none has."""
+    start = f"an interval of width {settings.plan:g} for all"
+    plan = plan_of(every)
+    if np.isnan(plan.texts.number):
+        return f"{start}: these ratings cannot tell how many it takes"
+    if np.isfinite(plan.texts.high):
+        return f"{start} takes {_needed(plan.texts)} rated texts"
+    total = every["rated"] + every["unrated"]
+    unit = "contexts like these" if clusters.contexts else "texts like these"
+    if np.isfinite(plan.texts.low):
+        start += f" may or may not be had with these {total:,.0f} texts"
+    else:
+        start += f" cannot be had with these {total:,.0f} texts, all rated"
+    if not np.isfinite(plan.contexts.high):
+        return start
+    rated = ", each text rated" if clusters.contexts else ", all rated"
+    return f"{start}; it takes {_needed(plan.contexts)} {unit}{rated}"
+
+
+def _needed(needed: Needed) -> str:
+    return f"{needed.number:,.0f} ({needed.low:,.0f} to {needed.high:,.0f}, in 80%)"
 
 
 def _interval(row: Any, name: str) -> str:

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 from scipy.special import stdtr, stdtrit
 
 from refless.evaluation.evaluate import LEVEL
 from refless.evaluation.pairs import rank_ranges
 from refless.statistics.bootstrap import TAIL
+from refless.statistics.cluster_robust import ClusterProducts, cluster_products
 from refless.statistics.measure import Measure
 from refless.statistics.multiple_tests import holm
-from refless.statistics.prediction_powered import Mean, small_sample_factor
+from refless.statistics.prediction_powered import PoweredMean
 
 Array = np.ndarray
 
@@ -23,43 +23,51 @@ _ROUNDING = 1e-12
 """What rounding leaves of a variance that is 0, as a share of the variances that it is made of."""
 
 
-def group_pairs(means: Mapping[str, Mean]) -> pd.DataFrame:
+def group_pairs(means: Mapping[str, PoweredMean]) -> pd.DataFrame:
     """`DIFFERENCE_COLUMNS` of each two groups, the greater mean first: a 95% interval by Student's
-    t, and p, two-sided, also corrected for all pairs by Holm. NaN where a mean has no error, or the
-    difference has none, as where all ratings are alike."""
+    t with Bell and McCaffrey's degrees of freedom, less one where predictions count, and p,
+    two-sided, also corrected for all pairs by Holm. NaN where a mean has no interval, or the
+    difference has no error. Two means that are known differ by what they differ by: p is 0, or 1 of
+    equal ones."""
+    if not means:
+        return pd.DataFrame(columns=DIFFERENCE_COLUMNS)
     order = sorted(means, key=lambda name: -means[name].value)
     ordered = [means[name] for name in order]
     first, second = np.triu_indices(len(ordered), 1)
-    value, freedom, weight = (
-        np.array([getattr(mean, name) for mean in ordered], float)
-        for name in ("value", "freedom", "weight")
+    value = np.array([mean.value for mean in ordered])
+    weighted = np.array([mean.weight > 0 for mean in ordered])
+    known, usable = (
+        np.array([getattr(mean, name) for mean in ordered]) for name in ("known", "has_interval")
     )
     gap = value[first] - value[second]
-    few = np.minimum(freedom[first], freedom[second])
-    error = _errors_of_differences(ordered, first, second)
-    error *= small_sample_factor(few, 1 + (np.maximum(weight[first], weight[second]) > 0))
-    half = stdtrit(np.where(few > 0, few, np.nan), 1 - TAIL) * error
-    tested = error > 0
-    statistic = -np.abs(gap) / np.where(tested, error, 1)
-    p = np.where(tested, 2 * stdtr(np.where(tested, few, 1), statistic), np.nan)
+    products = cluster_products([(mean.estimate, mean.clusters) for mean in ordered])
+    variance, freedom = _of_differences(products, first, second)
+    # an estimated weight of predictions costs a degree of freedom
+    left = freedom - (weighted[first] | weighted[second])
+    tested = usable[first] & usable[second] & (left > 0) & (variance > 0)
+    left = np.where(tested, left, np.nan)
+    error = np.sqrt(variance * freedom / left)
+    half = stdtrit(left, 1 - TAIL) * error
+    p = 2 * stdtr(left, -np.abs(gap) / np.where(tested, error, 1))
+    certain = known[first] & known[second]
+    half, p = np.where(certain, 0, half), np.where(certain, gap == 0, p)
     names = np.array(order, object)
     columns = (names[first], names[second], gap, gap - half, gap + half, p, holm(p))
     return pd.DataFrame(dict(zip(DIFFERENCE_COLUMNS, columns, strict=True)))
 
 
-def _errors_of_differences(means: list[Mean], first: Array, second: Array) -> Array:
-    """Standard errors of ``means[first] - means[second]``, of clusters that both may share; float64
-    (pairs,)."""
-    if not means:
-        return np.zeros(0)
-    starts = np.cumsum([0, *(len(mean.clusters) for mean in means)])
-    columns = np.concatenate([mean.clusters for mean in means])
-    influence = np.concatenate([mean.influence for mean in means])
-    moved = csr_array((influence, columns, starts), shape=(len(means), int(columns.max()) + 1))
-    shared = (moved @ moved.T).toarray()
+def _of_differences(products: ClusterProducts, first: Array, second: Array) -> tuple[Array, Array]:
+    """The variance of ``first - second`` of each pair of means, 0 where rounding alone leaves some,
+    and Bell and McCaffrey's degrees of freedom, NaN without any; float64 (pairs,) each."""
+    shared, squares = products.covariance.toarray(), products.squares.toarray()
     both = np.diag(shared)[first] + np.diag(shared)[second]
     variance = both - 2 * shared[first, second]
-    return np.sqrt(np.where(variance > _ROUNDING * both, variance, 0))
+    variance = np.where(variance > _ROUNDING * both, variance, 0)
+    square = np.diag(squares)[first] + np.diag(squares)[second] + 2 * squares[first, second]
+    trace = products.trace[first] + products.trace[second]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = np.where(square > 0, trace**2 / square, np.nan)
+    return variance, freedom
 
 
 def with_ranks(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:

@@ -15,12 +15,14 @@ multi-stage samples"; Imbens and Kolesár (2016), "Robust standard errors in sma
 practical advice", equations 10 to 12.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from itertools import pairwise
+from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from refless.statistics.bootstrap import t_quantile
 
@@ -78,32 +80,11 @@ class ClusteredEstimate:
 
     @cached_property
     def freedom(self) -> float:
-        """Bell and McCaffrey's degrees of freedom, (tr G)^2 / sum G^2, where G, (clusters,
-        clusters), is the covariance of ``influence`` if texts were independent. For one mean
-
-            G_gh = a_g a_h (d_gh v_g - u_g v_h - v_g u_h + V u_g u_h),  a_g = 1 / sqrt(1 - u_g)
-
-        with the shares u, spreads v and their sum V; d_gh is 1 for g = h, else 0. Those of several
-        means add up. It is never written out, since it may have a row for each text. NaN where
-        nothing spreads, or a mean has one cluster alone."""
+        """Bell and McCaffrey's degrees of freedom, (tr G)^2 / sum G^2 of the `working_covariance` G
+        of ``influence``. NaN where nothing spreads, or a mean has one cluster alone."""
         if (self.share >= 1).any():
             return float("nan")
-        adjust = 1 / np.sqrt(1 - self.share)
-        total = self.spread.sum(axis=1)
-        diagonal = (adjust**2 * self.spread).sum(axis=0)
-        # G = diag(diagonal) + Q S Q', Q with the columns a u and a v of each mean
-        columns = np.concatenate([adjust * self.share, adjust * self.spread])
-        means = len(total)
-        middle = np.zeros((2 * means, 2 * means))
-        first, second = np.arange(means), means + np.arange(means)
-        middle[first, first] = total
-        middle[first, second] = middle[second, first] = -1
-        weighted = middle @ columns
-        on_diagonal = (columns * weighted).sum(axis=0)
-        product = weighted @ columns.T
-        squares = (diagonal**2 + 2 * diagonal * on_diagonal).sum() + (product * product.T).sum()
-        trace = (diagonal + on_diagonal).sum()
-        return float(trace**2 / squares) if squares > 0 else float("nan")
+        return cluster_products([(self, np.arange(len(self.influence)))]).freedom(np.ones(1))
 
     @property
     def has_interval(self) -> bool:
@@ -157,6 +138,139 @@ class ClusteredEstimate:
 
     def __sub__(self, other: Self) -> Self:
         return self + -1.0 * other
+
+
+class WorkingCovariance(NamedTuple):
+    """G = diag(diagonal) + columns' middle columns, the covariance (clusters, clusters) of what
+    clusters move an estimate by if texts were independent. It is never written out, since it may
+    have a row for each text.
+
+    diagonal : float64 (clusters,)
+    columns : float64 (2 means, clusters)
+    weighted : the product of middle and columns, likewise
+    """
+
+    diagonal: Array
+    columns: Array
+    weighted: Array
+
+
+def working_covariance(estimate: ClusteredEstimate) -> WorkingCovariance:
+    """Of one mean
+
+        G_gh = a_g a_h (d_gh v_g - u_g v_h - v_g u_h + V u_g u_h),  a_g = 1 / sqrt(1 - u_g)
+
+    with the shares u, spreads v and their sum V; d_gh is 1 for g = h, else 0. Those of several
+    means add up. A cluster that is all of a mean moves it by nothing: a is 0."""
+    share, spread = estimate.share, estimate.spread
+    adjust = np.where(share < 1, 1 / np.sqrt(np.where(share < 1, 1 - share, 1)), 0)
+    means = len(share)
+    middle = np.zeros((2 * means, 2 * means))
+    first, second = np.arange(means), means + np.arange(means)
+    middle[first, first] = spread.sum(axis=1)
+    middle[first, second] = middle[second, first] = -1
+    columns = np.concatenate([adjust * share, adjust * spread])
+    return WorkingCovariance((adjust**2 * spread).sum(axis=0), columns, middle @ columns)
+
+
+class ClusterProducts(NamedTuple):
+    """What weighted sums of many estimates are found from, such as the differences of each two.
+
+    covariance : of the estimates, (estimates, estimates), sparse
+    trace : of the `working_covariance` of each, float64 (estimates,)
+    squares : the sum of the products, number by number, of each two of these, sparse
+    """
+
+    covariance: csr_array
+    trace: Array
+    squares: csr_array
+
+    def variance(self, factor: Array) -> float:
+        """Of the sum of the estimates, each times its factor, (estimates,)."""
+        return max(float(factor @ (self.covariance @ factor)), 0.0)
+
+    def freedom(self, factor: Array) -> float:
+        """Bell and McCaffrey's, of the same sum; NaN where nothing spreads."""
+        squares = float(factor**2 @ (self.squares @ factor**2))
+        return float((factor**2 @ self.trace) ** 2 / squares) if squares > 0 else float("nan")
+
+
+def cluster_products(estimates: Sequence[tuple[ClusteredEstimate, Array]]) -> ClusterProducts:
+    """The products of estimates, each with the numbers, int64 (k,), that its own k clusters have
+    among all, so that estimates of few clusters take little memory.
+
+    Two means of the same three clusters, and one of three others:
+
+    >>> values = np.array([1.0, 2.0, 6.0])
+    >>> mean = clustered_mean(values, np.arange(3), clusters=3)
+    >>> same, others = np.array([0, 1, 2]), np.array([3, 4, 5])
+    >>> products = cluster_products([(mean, same), (mean, same), (mean, others)])
+    >>> freedoms = [products.freedom(np.array(factor)) for factor in ([1, -1, 0], [1, 0, -1])]
+    >>> [round(freedom, 6) for freedom in freedoms]  # of 3 clusters, of 3 and 3
+    [2.0, 4.0]
+    """
+    numbers = [clusters for _, clusters in estimates]
+    working = [working_covariance(estimate) for estimate, _ in estimates]
+    place = np.unique(np.concatenate(numbers), return_inverse=True)[1]
+    starts = np.cumsum([0, *map(len, numbers)])
+    places = [place[start:end] for start, end in pairwise(starts)]
+    shape = (len(estimates), int(place.max(initial=-1)) + 1)
+
+    def rows(of_each: Sequence[Array]) -> csr_array:
+        return csr_array((np.concatenate(of_each), place, starts), shape=shape)
+
+    influence = rows([estimate.influence for estimate, _ in estimates])
+    diagonal = rows([one.diagonal for one in working])
+    on_diagonal = rows([(one.columns * one.weighted).sum(axis=0) for one in working])
+    columns = _stacked([one.columns for one in working], places, shape[1])
+    weighted = _stacked([one.weighted for one in working], places, shape[1])
+    product = weighted @ columns.T
+    owner = np.repeat(np.arange(len(working)), [len(one.columns) for one in working])
+    sums = csr_array(
+        (np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=(shape[0], len(owner))
+    )
+    mixed = diagonal @ on_diagonal.T
+    squares = diagonal @ diagonal.T + mixed + mixed.T
+    squares = squares + sums @ product.multiply(product.T) @ sums.T
+    trace = np.asarray((diagonal + on_diagonal).sum(axis=1))
+    return ClusterProducts(csr_array(influence @ influence.T), trace, csr_array(squares))
+
+
+def _stacked(blocks: Sequence[Array], places: Sequence[Array], clusters: int) -> csr_array:
+    """Rows of blocks, each (rows, k), whose k columns stand at ``places`` among all clusters."""
+    column = np.concatenate(
+        [np.tile(place, len(block)) for block, place in zip(blocks, places, strict=True)]
+    )
+    lengths = [block.shape[1] for block in blocks for _ in block]
+    starts = np.cumsum([0, *lengths])
+    values = np.concatenate([block.ravel() for block in blocks])
+    return csr_array((values, column, starts), shape=(len(lengths), clusters))
+
+
+def crossing_factor(influence: Array, cluster: Array, text: Array) -> float:
+    """How much larger a standard error is where equal texts stand in several clusters: the
+    covariances of equal texts in different clusters are added to the variance of clusters, unless
+    they lower it.
+
+    influence : by how much each text moves the mean, float64 (n,)
+    cluster, text : their numbers, int64 (n,)
+
+    Source: Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering",
+    equation 2.11: the variance by clusters and that by texts, less that by both.
+
+    Four texts of four clusters of which two are equal and alike: 2 * 1 * 1 is added to 4.
+
+    >>> influence, text = np.array([1.0, 1.0, -1.0, -1.0]), np.array([0, 0, 1, 2])
+    >>> round(crossing_factor(influence, np.arange(4), text) ** 2, 6)
+    1.5
+    """
+    both = np.unique(np.stack([cluster, text]), axis=1, return_inverse=True)[1].reshape(-1)
+    by_cluster, by_text, by_both = (
+        float((np.bincount(number, influence) ** 2).sum()) for number in (cluster, text, both)
+    )
+    if not by_cluster > 0:
+        return 1.0
+    return float((1 + max(by_text - by_both, 0.0) / by_cluster) ** 0.5)
 
 
 def clustered_mean(
