@@ -15,8 +15,8 @@ import pandas as pd
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
 from refless.experiments.published import merge_published
 from refless.statistics import IntervalEstimate, covered_errors, evaluate
-from refless.statistics.bootstrap import spread_scale
-from refless.statistics.measure import Measure, measure_cells, measure_columns
+from refless.statistics.bootstrap import spread_scale, training_factor
+from refless.statistics.measure import TRAINING_FACTOR, Measure, measure_cells, measure_columns
 
 Array = np.ndarray
 TableRows = list[dict[str, Any]]
@@ -98,7 +98,7 @@ def table1(
             if style["published"] or row["model"] != BEST:
                 rows.append({"dataset": dataset, "kernel": "", **row})
     columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST_COLUMNS]
-    columns += [Measure("mse").draws, Measure("spearman").draws]
+    columns += [Measure("mse").draws, Measure("spearman").draws, TRAINING_FACTOR]
     printed = _of_our_kernels(published.assign(ground_truth=ALL), styles, models)
     return merge_published(rows, printed, TABLE1_KEYS, columns)
 
@@ -141,11 +141,12 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableR
             if kernel in computed:
                 row |= data.kernel_cells(kernel)
                 estimate = data.estimates[kernel]
+                training = len(data.quality) - 1  # each text is left out
+                row[TRAINING_FACTOR] = training_factor(training / len(data.quality))
                 if kernel == models["bleu"][0]:
                     # a draw has a rho of each annotator, and takes long
                     against = cells_against_others(data, estimate, max(1, draws // 4), seed)
                     rows += [row | against] if against else []
-                training = len(data.quality) - 1  # each text is left out
                 row |= cells(estimate, data.quality, draws, seed, data.units, training)
     return rows
 
