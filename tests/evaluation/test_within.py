@@ -1,16 +1,34 @@
 """What is left of a score within systems and contexts. Accuracies are those that mt-metrics-eval's
 ``tau_optimization`` (68a481a) gives for these numbers."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from refless.evaluation import within
+from refless.evaluation.decisions import (
+    SYSTEM_ALONE,
+    Decisions,
+    decide_raters,
+    decide_scores,
+    decide_split,
+)
+from refless.evaluation.evaluate import Comparison, ComparisonSettings, compare
+from refless.evaluation.measures import r_within
+from refless.evaluation.pairs import pair_table
+from refless.evaluation.read import CvSplit, Rated, rated_of
+from refless.evaluation.replacement import YARDSTICKS, replacement_table
+from refless.evaluation.sentences import interval_words, system_sentences
 from refless.evaluation.within import (
+    WITHIN_COLUMNS,
     accuracy_within_contexts,
     calibrated_accuracy,
-    pearson_within_estimate,
     text_pairs,
+    within_table,
 )
+from refless.statistics.bootstrap import IntervalEstimate
 
 NAN = float("nan")
 RATINGS = [[1, 2, 2, 3, 5], [4, 4, 4, 1, 2], [3, 3, 2, 5, 1], [2, 5, 4, 4, 4]]
@@ -89,45 +107,117 @@ def test_nothing_to_compare(score):
     assert np.isnan(calibrated_accuracy(text_pairs(score, np.arange(4.0), context)).accuracy)
     estimate = accuracy_within_contexts(score, np.arange(4.0), context, 20, 0)
     assert np.isnan([estimate.value, estimate.low, estimate.high]).all()
-    r = pearson_within_estimate(score, np.arange(4.0), context, None, 20, 0)
-    assert np.isnan([r.value, r.low, r.high]).all()
 
 
-def test_r_within_groups_is_r_of_what_the_means_leave():
+def few_texts_of_many_systems(seed: int, systems: int = 60, each: int = 5) -> Rated:
+    """Texts in no context, and two scores: what a system is worth, and what a text is worth."""
+    generator = np.random.default_rng(seed)
+    system = np.repeat(np.arange(systems), each)
+    level = generator.normal(size=systems)[system]
+    quality = level + generator.normal(size=len(system))
+    words = [*map("".join, generator.choice(list("aeioubdgklmnprst"), (40, 4)))]
+    texts = pd.DataFrame(
+        {
+            "text": [" ".join(generator.choice(words, 9)) for _ in system],
+            "system": [f"s{number}" for number in system],
+            "quality": (quality - quality.min()) / np.ptp(quality),
+            "score_system": level + 0.01 * generator.normal(size=len(system)),
+            "score_text": quality + generator.normal(size=len(system)),
+        }
+    )
+    rated = rated_of(texts, (1.0, 5.0))
+    of_rater = [
+        pd.DataFrame(
+            {
+                "text": np.arange(len(rated)),
+                "rater": f"r{rater}",
+                "quality": rated.to_user_scale(rated.quality) + generator.normal(size=len(rated)),
+            }
+        )
+        for rater in range(4)
+    ]
+    return replace(rated, ratings=pd.concat(of_rater, ignore_index=True))
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    """Each context has texts of each second system."""
+    rated = few_texts_of_many_systems(seed=3)
+    rated = replace(rated, context=np.tile(np.arange(30), 10))
+    return compare(rated, ComparisonSettings({}, draws=1000, repeats=2))
+
+
+def test_a_score_that_knows_its_system_alone_is_not_shown(comparison):
+    """It predicts better than the mean of a system that has few texts."""
+    rated = comparison.rated
+    decided = {
+        score.decision.method: score.decision
+        for score in decide_scores(comparison, pair_table(rated, comparison))
+    }
+    alone, reads = decided["score_system"], decided["score_text"]
+    assert alone.corrected_p < 0.05
+    assert alone.r.low > 0.3
+    assert (alone.shown, alone.why_not) == (False, SYSTEM_ALONE)
+    assert reads.shown
+    # one text a system: nobody can tell the two apart, and it is not asked
+    single = rated_of(
+        pd.DataFrame(
+            {"text": rated.texts, "quality": rated.quality, "system": range(len(rated))}
+            | {"score_text": rated.scores["score_text"]}
+        )
+    )
+    found = compare(single, ComparisonSettings({}, draws=400, repeats=1))
+    assert decide_split(found, "texts").within_systems is None
+    assert decide_split(found, "texts").shown
+
+
+def test_a_score_that_knows_its_system_alone_may_not_replace_a_rater(comparison):
+    table, reason = replacement_table(comparison.rated, comparison)
+    assert not reason
+    # whatever else is asked for is so
+    passing = table.assign(passes=~table["method"].isin(YARDSTICKS), ahead=True)
+    candidates = {each.method: each for each in decide_raters(passing, "").candidates}
+    assert candidates["score_system"].why_not == SYSTEM_ALONE
+    assert candidates["score_text"].may_replace
+
+
+def test_the_table_has_what_decides_and_the_sentence_names_it(comparison):
+    table = within_table(comparison)
+    assert [*table] == WITHIN_COLUMNS
+    rows = table[table["split"] == "texts"].set_index("method")
+    alone, reads = rows.loc["score_system"], rows.loc["score_text"]
+    assert alone["r_within_systems_low"] < 0 < reads["r_within_systems_low"]
+    assert np.isnan(rows.loc["constant", "r_within_systems"])
+    # to know systems is to rank the texts of a context
+    assert alone["r_within_contexts_low"] > 0.3
+    assert alone["accuracy_within_contexts_low"] > 0.5
+    pairs = pair_table(comparison.rated, comparison)
+    decided = Decisions(
+        [decide_split(comparison, "texts")], scores=decide_scores(comparison, pairs)
+    )
+    (line,) = system_sentences(decided)
+    ends = alone["r_within_systems_low"], alone["r_within_systems_high"]
+    assert line.startswith("score_system")
+    assert line.endswith(interval_words(IntervalEstimate(alone["r_within_systems"], *ends)))
+
+
+def rated_in(system: np.ndarray, quality: np.ndarray) -> Rated:
+    n = len(quality)
+    return Rated(["a text"] * n, quality, np.arange(n), system=system)
+
+
+@pytest.mark.parametrize("is_score", [True, False])
+def test_r_within_groups_is_r_of_what_the_means_leave(is_score):
+    """Of a score those of systems, of estimates those of a system's texts in a fold."""
     generator = np.random.default_rng(2)
-    group = np.append(generator.integers(0, 5, 60), 5)  # the last group has one text
-    score, quality = generator.normal(size=(2, 61)) + group
-    score[60] = 1e6
-    r = pearson_within_estimate(score, quality, group, None, 0, 0).value
+    system = np.append(generator.integers(0, 5, 60), 5)  # the last system has one text
+    score, quality = generator.normal(size=(2, 61)) + system
+    score[60], score[59] = 1e6, NAN
+    split = CvSplit("texts", np.arange(61) % 2)
+    (r,) = r_within(score, rated_in(system, quality), split, score if is_score else None).values()
+    group = system if is_score else 2 * system + split.fold
     left = []
     for values in (score, quality):
-        means = np.array([values[group == k].mean() for k in range(6)])
-        left.append((values - means[group])[:60])
-    assert r == pytest.approx(np.corrcoef(*left)[0, 1])
-
-
-def test_a_score_that_knows_its_system_alone_is_not_above_0_within_systems():
-    generator = np.random.default_rng(3)
-    system, context = np.tile(np.arange(10), 30), np.repeat(np.arange(30), 10)
-    level = generator.normal(size=10)[system]
-    quality = level + generator.normal(size=300)
-    knows_the_system = level + 0.01 * generator.normal(size=300)
-    reads = quality + generator.normal(size=300)
-    assert np.corrcoef(knows_the_system, quality)[0, 1] > 0.4
-    for score, above in ((knows_the_system, False), (reads, True)):
-        r = pearson_within_estimate(score, quality, system, context, 500, 0)
-        assert (r.low > 0) == above
-        assert r.low < r.value < r.high
-
-
-def test_contexts_are_resampled_whole():
-    """Copies of a text in one context say as much as one of them."""
-    generator = np.random.default_rng(4)
-    score, quality = generator.normal(size=(2, 60))
-    once = np.arange(60) // 3
-    repeated = [np.repeat(values, 10) for values in (score, quality, once)]
-    widths = []
-    for x, y, context in ((score, quality, once), repeated):
-        r = pearson_within_estimate(x, y, np.zeros(len(x), int), context, 400, 0)
-        widths.append(r.high - r.low)
-    assert widths[1] == pytest.approx(widths[0])
+        means = [values[:59][group[:59] == k].mean() for k in group[:59]]
+        left.append(values[:59] - means)
+    assert r(np.ones((1, 61))) == pytest.approx(np.corrcoef(*left)[0, 1])

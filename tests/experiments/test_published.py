@@ -18,7 +18,7 @@ from refless.methods import METHODS, is_text_blind
 from refless.report.catalogue import catalogue
 from refless.resources import read_claims
 from refless.statistics import IntervalEstimate
-from refless.statistics.measure import Measure
+from refless.statistics.measure import TRAINING_FACTOR, Measure
 from tests.conftest import ROOT
 
 PUBLISHED = ROOT / "resources/published"
@@ -195,6 +195,27 @@ def test_two_rows_are_compared_on_the_draws_that_both_have(table):
     assert found["ours"] == pytest.approx(2 * DRAWS[0])
 
 
+def test_the_spread_of_a_difference_belongs_to_the_difference():
+    """A look-up that was spread by 1.5 beside a network that was not: as it is trained, their
+    difference is that of what both draw; for training anew, half as wide again."""
+    generator = np.random.default_rng(3)
+    shared, own = generator.normal(0, 0.05, (2, 2000))
+    network, lookup = 0.5 + shared, np.tanh(np.arctanh(0.3) + shared + own)
+    spread = IntervalEstimate.of(0.3, lookup).with_spread(1.5, -1, 1)
+    cells = {"network": IntervalEstimate.of(0.5, network), "lookup": spread}
+    rows = [{"model": name, **Measure("pearson").cells(one)} for name, one in cells.items()]
+    table = pd.DataFrame(rows).assign(dataset="ours", provenance="computed", reason="")
+    table[TRAINING_FACTOR] = [1.0, 1.5]
+    claim = {"row": {"model": "network"}, "less": {"model": "lookup"}, "column": "pearson"}
+    trained, anew = decided(table, **claim, training=1), decided(table, **claim)
+    low, high = np.quantile(network - lookup, [0.025, 0.975])
+    assert (trained["ours_low"], trained["ours_high"]) == pytest.approx((low, high), abs=2e-3)
+    width = anew["ours_high"] - anew["ours_low"]
+    assert width == pytest.approx(1.5 * (high - low), rel=0.01)
+    of_best = {**claim, "less": {"model": ["lookup"], "of": "best"}}
+    assert decided(table, **of_best)["ours_low"] == pytest.approx(anew["ours_low"], abs=1e-6)
+
+
 def test_of_several_rivals_the_nearest_or_the_best_of_each_draw_decides(table):
     """The nearest is not always the one with the greatest value: a wide interval is near, too."""
     wide = 0.9 * DRAWS + np.random.default_rng(2).normal(0, 1, 400)
@@ -241,7 +262,9 @@ def test_without_numbers_there_is_a_reason(table):
 def test_every_claim_is_complete_and_about_a_table_of_the_catalogue():
     claims = read_claims()
     needed = {"paper", "claim", "table", "row", "column", "side"}
-    assert all(needed <= set(claim) <= needed | {"less", "bound", "than"} for claim in claims)
+    assert all(
+        needed <= set(claim) <= needed | {"less", "bound", "than", "training"} for claim in claims
+    )
     less = [claim["less"] for claim in claims if "less" in claim]
     several = [values for values in less if any(isinstance(v, list) for v in values.values())]
     assert {values.get("of") for values in several} == {"every", "best"}

@@ -32,6 +32,7 @@ from refless.statistics.bootstrap import (
     unpacked,
 )
 from refless.statistics.correlation import centred, weighted_spearman
+from refless.statistics.permutation import FEW, correlation_p
 from refless.statistics.ranks import kendall_rows
 
 NAN = float("nan")
@@ -271,7 +272,7 @@ def test_equal_correlations_are_no_difference_and_too_few_say_nothing():
 
 
 @pytest.mark.parametrize(
-    ("n", "covered", "seed"), [(40, 0.7, 1), (40, 1.0, 2), (12, 0.5, 3), (6, 0.7, 4)]
+    ("n", "covered", "seed"), [(90, 0.7, 1), (40, 1.0, 2), (12, 0.5, 3), (6, 0.7, 4)]
 )
 def test_an_evaluation_is_what_a_slow_loop_says(n, covered, seed):
     generator = np.random.default_rng(seed)
@@ -286,7 +287,10 @@ def test_an_evaluation_is_what_a_slow_loop_says(n, covered, seed):
     assert found.mse.value == np.mean((prediction[inside] - truth[inside]) ** 2)
     expected = stats.spearmanr(prediction[inside], truth[inside])
     assert found.spearman.value == pytest.approx(expected.statistic, abs=1e-12)
-    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+    assert found.covered == inside.sum()
+    few = correlation_p(prediction[inside], truth[inside], seed=9)
+    p_value = few if inside.sum() < FEW else expected.pvalue
+    assert found.p_value == pytest.approx(p_value, abs=1e-12)
 
     mse, rho, coverage = [], [], []
     for copies in draw_weights(n, 150, 9):
@@ -307,9 +311,15 @@ def test_an_evaluation_is_what_a_slow_loop_says(n, covered, seed):
         assert estimate.draws[~np.isnan(estimate.draws)] == pytest.approx(np.array(draws))
 
 
-def test_a_perfect_correlation_has_a_p_of_0():
-    found = evaluate(-np.arange(20.0), np.arange(20.0), draws=20)
-    assert (found.spearman.value, found.p_value) == (-1, 0)
+def test_p_of_few_covered_texts_is_that_of_all_orders():
+    """Six texts with ties, in opposite orders: Student's t would say 0."""
+    values = np.array([1.0, 2, 2, 3, 3, 4])
+    truth = np.append(-values, np.arange(144))
+    found = evaluate(np.append(values, np.full(144, NAN)), truth, draws=20)
+    assert (found.spearman.value, found.covered, found.n) == (-1, 6, 150)
+    assert found.p_value == pytest.approx(8 / 720)
+    many = evaluate(-np.arange(50.0), np.arange(50.0), draws=20)
+    assert (many.spearman.value, many.p_value) == (-1, 0)
 
 
 @pytest.mark.parametrize(

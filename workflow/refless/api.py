@@ -81,9 +81,9 @@ def compare(
         `read_ratings`
 
     ``table`` has a row a method, kernel and split; ``pairs`` each two methods of a split;
-    ``bias`` says where scores are wrong; ``learning_curve`` has r of ridge by the number of
-    ratings. ``answer`` is what the command prints,
-    ``decisions`` the same as data, ``next_step`` the next command, or call.
+    ``within`` says what is left of each within systems and contexts; ``bias`` says where scores are
+    wrong; ``learning_curve`` has r of ridge by the number of ratings. ``answer`` is what the
+    command prints, ``decisions`` the same as data, ``next_step`` the next command, or call.
     Raises FormatError: the ratings are not as they must be. Raises KernelError: a kernel cannot be
     computed here. Raises SettingError: a setting makes no sense.
     """
@@ -109,6 +109,7 @@ def compare(
     from refless.evaluation.read import of_user
     from refless.evaluation.replacement import replacement_table
     from refless.evaluation.sentences import answer_lines, warnings
+    from refless.evaluation.within import within_table
     from refless.machine import installed
 
     rated = of_user(user_ratings)
@@ -141,6 +142,7 @@ def compare(
         source=source,
         next_step=next_step(decisions, source, seed),
         learning_curve=learning_curve(rated, comparison, settings, step),
+        within=within_table(comparison),
         replacement=replacement,
         bias=bias,
         epsilon=epsilon,

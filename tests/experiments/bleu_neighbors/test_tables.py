@@ -104,6 +104,20 @@ def test_the_published_cells_are_found_by_pandas_and_scipy(first_table):
     assert cells == 18
 
 
+def test_own_data_of_which_few_texts_are_covered_have_the_papers_thresholds(first_table):
+    """The same data, as if they were somebody's own."""
+    style = {"huse_summarization": {"published": ""}}
+    given = {**SUMMARIZATION, **SETTINGS, "styles": style}
+    own = table1(**given, published=published("bleu_neighbors_table1"))
+    own = own[own["dataset"] == "huse_summarization"]
+    assert (own["note"] != "").tolist() == (own["coverage"] < 0.5).tolist()
+    assert 0 < (own["note"] != "").sum() < len(own)
+    assert not first_table["note"].any()
+    covered = first_table.dropna(subset="coverage")
+    share = covered["n_covered"] / covered["n"]
+    np.testing.assert_allclose(share.astype(float), covered["coverage"])
+
+
 def test_rows_of_the_paper_come_first_and_no_key_twice(first_table):
     rows = first_table
     assert not rows.duplicated(KEYS).any()

@@ -3,6 +3,7 @@
 TABLES = (
     "comparison.csv",
     "pairs.csv",
+    "within.csv",
     "replace.csv",
     "bias.csv",
     "predictions.csv",

@@ -16,6 +16,7 @@ from refless.evaluation.answer import Answer, page
 from refless.evaluation.decisions import DIGITS, Decisions, as_data
 from refless.evaluation.evaluate import LEAST_COVERAGE, Comparison, ComparisonSettings, criterion
 from refless.evaluation.grid import grid_html
+from refless.evaluation.measures import WITHIN_CONTEXTS, WITHIN_SYSTEMS
 from refless.evaluation.next_step import Source
 from refless.evaluation.pairs import ranks, significant
 from refless.evaluation.sentences import (
@@ -25,6 +26,7 @@ from refless.evaluation.sentences import (
     interval_words,
     rank_words,
     rater_sentences,
+    system_sentences,
 )
 from refless.methods import METHODS, column_name, is_text_blind, label
 from refless.statistics.measure import Measure
@@ -37,8 +39,9 @@ NOTE = (
     " of methods. r of new systems is"
     " the mean of r within each system. Ranks are those that the tests of each two methods leave"
     " open (Holm, over all pairs). In the matrix: r of the row less r of the column, * where p is"
-    " below 0.05 by Holm. Grey in the picture: text-blind methods. Errors are in the unit of the"
-    " ratings, squared."
+    " below 0.05 by Holm. Pairs of a context: the share of pairs of its texts that are ranked as"
+    " ratings do, where the difference that ties is the best one. Grey in the picture: text-blind"
+    " methods. Errors are in the unit of the ratings, squared."
 )
 
 
@@ -48,6 +51,8 @@ class ComparisonAnswer(Answer):
 
     table : `refless.evaluation.evaluate.COLUMNS`, a row a method, kernel and split
     pairs : each two methods of a split
+    within : r within systems and within contexts, and pairwise accuracy within contexts,
+        `refless.evaluation.within.WITHIN_COLUMNS`
     replacement : which methods may replace a rater
     bias : where scores are wrong, `refless.evaluation.bias.BIAS_COLUMNS`
     learning_curve : r of ridge regression by the number of ratings
@@ -62,6 +67,7 @@ class ComparisonAnswer(Answer):
     source: Source
     next_step: str
     learning_curve: pd.DataFrame
+    within: pd.DataFrame = field(default_factory=pd.DataFrame)
     replacement: pd.DataFrame = field(default_factory=pd.DataFrame)
     bias: pd.DataFrame = field(default_factory=pd.DataFrame)
     epsilon: float = EPSILON
@@ -74,6 +80,7 @@ class ComparisonAnswer(Answer):
             lines=[
                 *about(self.comparison.rated),
                 *favour_lines(self.bias),
+                *system_sentences(self.decisions),
                 *rater_sentences(self.decisions.raters),
             ],
             grids=[grid_html(grid) for grid in grids(self.decisions)],
@@ -109,6 +116,8 @@ class ComparisonAnswer(Answer):
             pairs = self.pairs[self.pairs["split"] == split]
             views[f"new {split}"] = _methods_html(_decisive(rows, split), ranks(pairs))
             views[f"new {split}: each two methods"] = _matrix_html(pairs)
+            within = self.within[self.within["split"] == split]
+            views[f"new {split}: within systems and contexts"] = _within_html(within)
         curve = pd.DataFrame(
             {"ratings": self.learning_curve["ratings"], "r": _intervals(self.learning_curve)}
         )
@@ -148,6 +157,7 @@ class ComparisonAnswer(Answer):
         tables = (
             self.table,
             self.pairs,
+            self.within,
             self.replacement,
             self.bias,
             self.comparison.predictions,
@@ -185,6 +195,24 @@ def _methods_html(table: pd.DataFrame, rank_of: Mapping[str, tuple[int, int]]) -
     order = np.lexsort([-table["pearson"].fillna(-2), few])
     view = view.iloc[order].replace("", np.nan).dropna(axis=1, how="all")
     return view.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+
+
+def _within_html(table: pd.DataFrame) -> str:
+    """Rows of ``within`` as HTML, the best first; a column is left out that has nothing."""
+    if table.empty:
+        return ""
+    by = WITHIN_SYSTEMS if table["r_within_systems"].notna().any() else WITHIN_CONTEXTS
+    table = table.sort_values(f"r_{by}", ascending=False, kind="stable")
+    view = pd.DataFrame(
+        {
+            "method": list(map(label, table["method"], table["kernel"])),
+            "r within systems": _intervals(table, "r_within_systems"),
+            "r within contexts": _intervals(table, "r_within_contexts"),
+            "pairs of a context": _intervals(table, "accuracy_within_contexts"),
+        }
+    )
+    view = view.replace("", np.nan).dropna(axis=1, how="all")
+    return view.to_html(index=False, border=0, na_rep="")
 
 
 def _intervals(table: pd.DataFrame, name: str = "pearson") -> list[str]:

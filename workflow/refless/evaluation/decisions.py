@@ -31,12 +31,14 @@ from refless.statistics.measure import Measure
 NO_METHOD = "no_method"
 FEW_SYSTEMS, FEW_CONTEXTS, FEW_TEXTS = "few_systems", "few_contexts", "few_texts"
 NOT_SIGNIFICANT, SMALL_LEAD, R_MAY_BE_0 = "not_significant", "small_lead", "r_may_be_0"
+SYSTEM_ALONE = "system_alone"
 """Why a method is not shown: nothing covers half of the texts; there are too few different systems,
 contexts or texts for a test; corrected p is `LEVEL` or more; the lead is less than `LEAST_LEAD`;
-r's interval is not above 0."""
+r's interval is not above 0; that of r within systems is not, so that it may know the system
+alone."""
 FEW_RATERS, NOT_CLOSER, TOO_FEW_WINS = "few_raters", "not_closer", "too_few_wins"
-"""Why a method may not replace a rater: it was tested against too few raters; it is no closer to
-them than a text-blind method; it wins against less than half of them."""
+"""Why a method may not replace a rater, beside `SYSTEM_ALONE`: it was tested against too few
+raters; it is no closer to them than a text-blind method; it wins against less than half of them."""
 UNDEFINED = IntervalEstimate(float("nan"))
 DIGITS = 6
 """Of numbers in files: the last bits of a sum hang on the machine."""
@@ -54,7 +56,9 @@ class Decision:
     text_blind_method, text_blind_r : the best text-blind method; empty where none is above 0
     lead : how far r is ahead of the best text-blind one of each draw, or of 0
     p, corrected_p, methods : p of the lead, and p corrected for so many methods that were tried
-    shown : whether the lead is significant and large enough, and r above 0
+    within_systems : r within systems; None where it is not asked for, by
+        `refless.evaluation.evaluate.Comparison.within_systems`
+    shown : whether the lead is significant and large enough, and r above 0, within systems, too
     why_not : why it is not shown, a short code of this module; empty where it is
     """
 
@@ -72,6 +76,7 @@ class Decision:
     p: float = float("nan")
     corrected_p: float = float("nan")
     methods: int = 0
+    within_systems: IntervalEstimate | None = None
     why_not: str = NO_METHOD
 
     @property
@@ -214,6 +219,7 @@ def _decide_row(comparison: Comparison, row: Mapping[Any, Any], methods: int) ->
         p=float(row["p"]),
         corrected_p=float(np.minimum(1, row["p"] * methods)),
         methods=methods,
+        within_systems=comparison.within_systems(key),
     )
     return replace(decision, why_not=why_not_shown(decision))
 
@@ -237,15 +243,18 @@ def _best_text_blind(
 
 def why_not_shown(decision: Decision) -> str:
     """The definition of *shown*: a code for the first condition that is not met, or nothing. p is
-    below `LEVEL` after the correction, the lead is `LEAST_LEAD` or more, and the interval of r lies
-    above 0."""
+    below `LEVEL` after the correction, the lead is `LEAST_LEAD` or more, and the intervals of r and
+    of r within systems lie above 0."""
     if np.isnan(decision.p):
         return _why_not_tested(decision)
     if decision.corrected_p >= LEVEL:
         return NOT_SIGNIFICANT
     if decision.lead.value < LEAST_LEAD:
         return SMALL_LEAD
-    return "" if decision.r.low > 0 else R_MAY_BE_0
+    if not decision.r.low > 0:
+        return R_MAY_BE_0
+    within = decision.within_systems
+    return "" if within is None or within.low > 0 else SYSTEM_ALONE
 
 
 def _why_not_tested(decision: Decision) -> str:
@@ -307,6 +316,8 @@ def _candidate(test: Mapping[Any, Any]) -> Candidate:
         why_not = FEW_RATERS
     elif not test["passes"]:
         why_not = TOO_FEW_WINS
+    elif test["ahead"] and not test["beyond_system"]:
+        why_not = SYSTEM_ALONE
     elif not test["may"]:
         why_not = NOT_CLOSER
     return Candidate(

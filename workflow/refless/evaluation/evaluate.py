@@ -10,7 +10,14 @@ from scipy.special import ndtr, stdtr
 
 from refless.errors import SettingError
 from refless.evaluation.differences import FixedDraws, Spread, lead
-from refless.evaluation.measures import FIXED, MOVED, Draws, mean_with_spread, measure
+from refless.evaluation.measures import (
+    FIXED,
+    MOVED,
+    WITHIN_SYSTEMS,
+    Draws,
+    mean_with_spread,
+    measure,
+)
 from refless.evaluation.read import CvSplit, Rated, all_splits
 from refless.kernels import unread
 from refless.methods import (
@@ -150,6 +157,15 @@ class Comparison:
         draws = len(self.draws[row]["pearson"]) - 1
         folds, units = self.splits[split][0].folds, self.rated.resampling_units.number
         return Spread.of_split(split, folds, units, draws, self.seed)
+
+    def within_systems(self, row: Row) -> IntervalEstimate | None:
+        """r within systems, which has to be above 0 where a method is to be shown or to replace a
+        rater, since a score that knows its system alone has an r as well; None where systems are
+        left out, or most texts are the only ones of their system."""
+        if row[0] == "systems" or not self.rated.shares_systems:
+            return None
+        values = np.clip(self.draws[row][WITHIN_SYSTEMS], -1, 1)
+        return IntervalEstimate(float(values[0]), *interval(values[1:]))
 
     def lead_over_text_blind(self, row: Row) -> Array:
         """How far a row is ahead of the best text-blind method of each draw, or of 0, float64

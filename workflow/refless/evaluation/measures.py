@@ -31,7 +31,9 @@ ENOUGH_OF_A_FOLD = 5
 those of all texts, and have no interval where folds have fewer."""
 FEWEST_SYSTEMS = 4
 """Systems without which nothing is said of the next one."""
-CORRELATIONS = ("pearson", "spearman")
+WITHIN_SYSTEMS, WITHIN_CONTEXTS = "within_systems", "within_contexts"
+"""r of texts of one system, and of texts of one context."""
+CORRELATIONS = ("pearson", "spearman", WITHIN_SYSTEMS, WITHIN_CONTEXTS)
 
 FIXED, MOVED = "fixed", "moved"
 """The correlation that decides a split with the estimates held fixed, (1 + draws,), and what
@@ -51,9 +53,9 @@ def measure(
 ) -> Draws:
     """``pearson``, ``spearman``, ``mse`` and ``mse_of_mean`` in the user's unit, squared,
     ``coverage``, ``pearson_covered`` of texts with an estimate alone, those of `system_measures`
-    or, where systems are left out, ``of_systems``; the draws hold the estimates fixed. Where a
-    method abstains, the mean of its training part counts. ``score`` is what ranks texts if it is
-    not the estimate, float64 (n,), in the direction of `score_direction`."""
+    and `r_within` or, where systems are left out, ``of_systems``; the draws hold the estimates
+    fixed. Where a method abstains, the mean of its training part counts. ``score`` is what ranks
+    texts if it is not the estimate, float64 (n,), in the direction of `score_direction`."""
     quality, group = rated.quality, _groups(rated, split)
     # rounded as means of neighbors are, since equal means tie
     training_means = np.round(training_mean(quality, split.fold), 12)
@@ -66,11 +68,13 @@ def measure(
     covered = ~np.isnan(estimates)
     unit, blocks = _weights(rated, draws, seed)
     pearson = pearson_within(x, y, unit, group)
+    within = {} if split.name == "systems" else r_within(estimates, rated, split, score)
 
     def correlations(weights: Array) -> Array:
-        return np.stack([pearson(weights), weighted_spearman(x, y, weights, unit)])
+        of_all = pearson(weights), weighted_spearman(x, y, weights, unit)
+        return np.stack([*of_all, *(r(weights) for r in within.values())])
 
-    r, rho = bootstrap(correlations, blocks)
+    r, rho, *rs_within = bootstrap(correlations, blocks)
     square = (rated.scale[1] - rated.scale[0]) ** 2
     values = {
         "pearson": r,
@@ -79,6 +83,7 @@ def measure(
         "mse_of_mean": square * ((training_means - quality) ** 2).mean(keepdims=True),
         "coverage": covered.mean(keepdims=True),
         "pearson_covered": _pearson_of(ranked[covered], quality[covered], group[covered]),
+        **dict(zip(within, rs_within, strict=True)),
     }
     grid, _ = rated.system_grid
     if grid is not None and split.name != "systems":
@@ -92,6 +97,29 @@ def measure(
         of_systems = pearson_within(x, y, group, group)(alone)
         values["of_systems"] = np.nan_to_num(of_systems) if x.any() else of_systems * np.nan
     return values
+
+
+def r_within(
+    estimates: Array, rated: Rated, split: CvSplit, score: Array | None = None
+) -> dict[str, Callable[[Array], Array]]:
+    """`pearson_within` systems and within contexts, as far as there are any, of the texts that have
+    an estimate or a ``score``. Estimates are compared within the folds of a system or context: what
+    is learned of it falls as its ratings that are left out rise. NaN where no two texts are left to
+    compare."""
+    values = estimates if score is None else score * score_direction(score, rated.quality)
+    scored = ~np.isnan(values)
+    _, unit = rated.distinct_units
+    within = {}
+    for name, groups in ((WITHIN_SYSTEMS, rated.system), (WITHIN_CONTEXTS, rated.context)):
+        if groups is None:
+            continue
+        cell = groups if score is not None else groups * split.folds + split.fold
+        # one that has none is a group of its own, which says nothing
+        alone = int(cell.max()) + 1 + np.arange(len(cell))
+        group = np.unique(np.where(scored, cell, alone), return_inverse=True)[1]
+        x = centred(np.where(scored, values, 0), group)
+        within[name] = pearson_within(x, centred(rated.quality, group), unit, group)
+    return within
 
 
 def pearson_draws(estimates: Array, rated: Rated, split: CvSplit, draws: int, seed: int) -> Array:
@@ -131,7 +159,7 @@ def mean_with_spread(
     values[FIXED], values[MOVED] = values["pearson"], np.zeros(len(values["pearson"]) - 1)
     of_texts = values["pearson"][1:]
     scale = spread_scale(rated.resampling_units.number, share, len(of_texts), seed)
-    for name in CORRELATIONS:
+    for name in [name for name in CORRELATIONS if name in values]:
         value, draws = values[name][0], values[name][1:]
         if len(draws):
             values[name] = np.append(value, spread_draws(value, draws, scale, -1, 1))

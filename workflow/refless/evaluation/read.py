@@ -82,6 +82,14 @@ class Rated:
         return 0 if self.context_group is None else int(self.context_group.max()) + 1
 
     @cached_property
+    def shares_systems(self) -> bool:
+        """Whether most texts have another one of their system, so that a score may know the system
+        alone."""
+        if self.system is None:
+            return False
+        return bool((np.bincount(self.system)[self.system] > 1).mean() > 0.5)
+
+    @cached_property
     def table(self) -> pd.DataFrame:
         """What methods read of the texts (`refless.methods.table`), a row a text."""
         blank = [not prompt.strip() for prompt in self.prompts or [""] * len(self)]

@@ -24,10 +24,12 @@ YARDSTICKS = ("constant", "additive")
 """What passes where raters agree little; then a method's passing says nothing."""
 REPLACE_COLUMNS = [
     *("method", "kernel", "passes", "winning_rate", "wins", "raters", "advantage", "texts"),
-    *("ahead", "rescaled"),
+    *("ahead", "beyond_system", "rescaled"),
 ]
-"""``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05; ``rescaled``:
-a score whose location and spread were brought to those of the ratings."""
+"""``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05;
+``beyond_system``: the interval of r within systems lies above 0, or is not asked for, by
+`refless.evaluation.evaluate.Comparison.within_systems`; ``rescaled``: a score whose location and
+spread were brought to those of the ratings."""
 
 
 class RaterTest(NamedTuple):
@@ -154,6 +156,8 @@ def replacement_table(
         ahead = all(_lower_p(gap[~np.isnan(gap)], 0) < LEVEL for gap in gaps)
         passes = test.passes and test.raters >= FEWEST_RATERS
         cells = {"passes": passes, "winning_rate": test.winning_rate, "ahead": ahead}
+        within = comparison.within_systems(("texts", method, kernel))
+        cells["beyond_system"] = within is None or within.low > 0
         cells["rescaled"] = method in rated.scores and score_unit != RATING
         rows.append({"method": method, "kernel": kernel, **test._asdict(), **cells})
     table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
@@ -187,9 +191,9 @@ def rescaled(score: Array, quality: Array, fold: Array) -> Array:
 
 
 def replacing(table: pd.DataFrame) -> pd.Series:
-    """Which methods may replace a rater, bool (methods,): those that pass and are closer to the
-    raters than what does not read a text; none where one of `YARDSTICKS` passes."""
+    """Which methods may replace a rater, bool (methods,): those that pass, are closer to the raters
+    than what does not read a text, and tell texts of a system apart; none where one of `YARDSTICKS`
+    passes."""
     passes = table["passes"].astype(bool)
-    return (
-        passes & table["ahead"].astype(bool) & (not passes[table["method"].isin(YARDSTICKS)].any())
-    )
+    decided = not passes[table["method"].isin(YARDSTICKS)].any()
+    return passes & table[["ahead", "beyond_system"]].astype(bool).all(axis=1) & decided

@@ -17,7 +17,7 @@ from refless.evaluation.decisions import (
     ScoreDecision,
 )
 from refless.evaluation.evaluate import LEAST_LEAD, LEVEL, Comparison
-from refless.evaluation.grid import WIDTH, Grid, grid_lines
+from refless.evaluation.grid import WIDTH, Grid, cut_middle, grid_lines
 from refless.evaluation.measures import score_direction
 from refless.evaluation.read import Rated
 from refless.methods import SCORE_PREFIX, label
@@ -29,6 +29,8 @@ MOST_LINES = 30
 """Of the answer."""
 MOST_ROWS, MOST_ROWS_OF_TWO = 8, 5
 """Scores, or candidates for a rater, that the answer lists; and of each if it lists both."""
+MOST_OF_A_NAME = 30
+"""Columns of a name within a sentence."""
 BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 VERDICTS = {
@@ -37,6 +39,7 @@ VERDICTS = {
     decisions.NOT_SIGNIFICANT: "not shown",
     decisions.SMALL_LEAD: f"not shown, the lead is below {LEAST_LEAD:g}",
     decisions.R_MAY_BE_0: "not shown, r may be 0",
+    decisions.SYSTEM_ALONE: "not shown, may know its system alone",
     decisions.FEW_SYSTEMS: "not tested, too few systems",
     decisions.FEW_CONTEXTS: "not tested, too few contexts",
     decisions.FEW_TEXTS: "not tested, too few different texts",
@@ -46,6 +49,7 @@ MAY_REPLACE = {
     "": "yes",
     decisions.FEW_RATERS: "no, of too few raters",
     decisions.NOT_CLOSER: "no, no closer than a text-blind method",
+    decisions.SYSTEM_ALONE: "no, may know its system alone",
     decisions.TOO_FEW_WINS: "no",
 }
 """What a reader is told by `Candidate.why_not`."""
@@ -58,7 +62,7 @@ def answer_lines(rated: Rated, decided: Decisions, bias: pd.DataFrame) -> list[s
     tables = grids(decided)
     for grid in tables:
         lines += grid_lines(grid)
-    sentences = [*rater_sentences(decided.raters)]
+    sentences = [*system_sentences(decided), *rater_sentences(decided.raters)]
     most = MOST_LINES - len(lines) - len(sentences)
     return [*lines, *favour_lines(bias, most), *sentences]
 
@@ -199,6 +203,24 @@ def rater_sentences(raters: RaterDecision | None) -> Iterator[str]:
         name = "a constant" if passing.method == "constant" else label(passing.method)
         wins = f"{passing.wins} of {passing.raters} raters"
         yield f"may replace a rater: not decided, so would {name} (it wins against {wins})"
+
+
+def system_sentences(decided: Decisions) -> Iterator[str]:
+    """r within systems of the first method that is not shown since it may know its system alone;
+    the others are counted."""
+    every = [*decided.splits, *decided.reading, *(score.decision for score in decided.scores)]
+    failing = {
+        label(decision.method, decision.kernel): decision.within_systems
+        for decision in every
+        if decision.why_not == decisions.SYSTEM_ALONE and decision.within_systems is not None
+    }
+    if not failing:
+        return
+    name, within = next(iter(failing.items()))
+    r = interval_words(within) or "has no interval"
+    line = f"{cut_middle(name, MOST_OF_A_NAME)} may know its system alone: r within systems {r}"
+    rest = len(failing) - 1
+    yield f"{line}; {rest} more" if rest else line
 
 
 def number_words(value: float) -> str:

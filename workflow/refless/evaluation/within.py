@@ -4,23 +4,36 @@ A score that knows nothing but the system correlates with quality wherever syste
 systems it is constant. Each number has an interval from a bootstrap over contexts.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from refless.evaluation.measures import pearson_within
+from refless.evaluation.evaluate import Comparison, Row, interval_columns
+from refless.evaluation.measures import (
+    WITHIN_CONTEXTS,
+    WITHIN_SYSTEMS,
+    score_direction,
+    training_mean,
+)
+from refless.methods import column_name
 from refless.statistics.bootstrap import (
     FEWEST_CONTEXTS,
     IntervalEstimate,
     bootstrap,
-    contexts_if_enough,
     draw_blocks,
     spread_scale,
 )
-from refless.statistics.correlation import centred
+from refless.statistics.measure import Measure
 
 Array = np.ndarray
 
+WITHIN_COLUMNS = [
+    *("split", "method", "kernel"),
+    *Measure("r_within_systems").interval,
+    *Measure("r_within_contexts").interval,
+    *Measure("accuracy_within_contexts").interval,
+]
 MOST_PAIRS = 5000
 """Of a context's pairs; of a larger context, so many are drawn."""
 MOST_TIES = 1000
@@ -44,40 +57,44 @@ class CalibratedAccuracy(NamedTuple):
     tie: float
 
 
-def pearson_within_estimate(
-    score: Array, quality: Array, group: Array, context: Array | None, draws: int, seed: int
-) -> IntervalEstimate:
-    """Pearson's r within groups: of scores and ratings less the means of their group, over all
-    groups together. A group of one text says nothing, nor does a text whose score is NaN. NaN where
-    nothing is left that varies.
+def within_table(comparison: Comparison) -> pd.DataFrame:
+    """`WITHIN_COLUMNS` of each method under the splits of texts and of contexts; where systems are
+    left out, the comparison itself is within them. No rows where nobody says what system wrote a
+    text, nor what it answers.
 
-    score, quality : float64 (n,)
-    group : system or context of each text, int64 (n,)
-    context : of each text, int64 (n,): what is resampled, if there are enough
-        (`contexts_if_enough`); else, or if it is None, texts are
-
-    Two systems, of which the second is better; within the first the score is right, within the
-    second it is wrong:
-
-    >>> score, quality = np.array([1.0, 2.0, 7.0, 9.0]), np.array([1.0, 3.0, 8.0, 7.0])
-    >>> pearson_within_estimate(score, quality, np.array([0, 0, 1, 1]), None, 0, 0).value
-    0.0
+    r is of all repeats, accuracy of the first: of scores as they are, and of estimates less the
+    mean of their training part, which falls as ratings that are left out rise.
     """
-    scored = ~np.isnan(score)
-    if not scored.any():
-        return IntervalEstimate(float("nan"))
-    group = np.unique(group[scored], return_inverse=True)[1]
-    units = contexts_if_enough(None if context is None else context[scored])
-    unit = np.arange(len(group)) if units is None else np.unique(units, return_inverse=True)[1]
-    number = int(unit.max()) + 1
-    x, y = centred(score[scored], group), centred(quality[scored], group)
-    statistic = pearson_within(x, y, unit, group)
-    (value,) = statistic(np.ones((1, number)))
-    if not draws:
-        return IntervalEstimate(float(value))
-    drawn = bootstrap(statistic, draw_blocks(number, draws, seed))
-    scale = spread_scale(number, None, draws, seed)
-    return IntervalEstimate.of(value, drawn).with_spread(scale, -1, 1)
+    rated, rows = comparison.rated, []
+    for key, draws in comparison.draws.items():
+        cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), key, strict=True))
+        for name in (WITHIN_SYSTEMS, WITHIN_CONTEXTS):
+            if name in draws:
+                cells |= interval_columns(f"r_{name}", np.clip(draws[name], -1, 1))
+        if WITHIN_CONTEXTS in draws and rated.context is not None:
+            values, number = _first_values(comparison, key), len(draws[WITHIN_CONTEXTS]) - 1
+            accuracy = accuracy_within_contexts(
+                values, rated.quality, rated.context, number, comparison.seed
+            )
+            cells |= Measure("accuracy_within_contexts").cells(accuracy)
+        if len(cells) > 3:
+            rows.append(cells)
+    return pd.DataFrame(rows, columns=WITHIN_COLUMNS)
+
+
+def _first_values(comparison: Comparison, key: Row) -> Array:
+    """A score in its direction, or the first estimates of a method less the mean of their training
+    part, float64 (n,)."""
+    rated, (split, *of_method) = comparison.rated, key
+    score = rated.scores.get(key[1])
+    if score is not None:
+        return np.asarray(score * score_direction(score, rated.quality))
+    part = comparison.splits[split][0]
+    predictions = comparison.predictions
+    first = predictions[(predictions["split"] == split) & (predictions["repeat"] == part.repeat)]
+    estimates = first[column_name(*of_method)].to_numpy(np.float64)
+    means = training_mean(rated.to_user_scale(rated.quality), part.fold)
+    return np.asarray(np.round(estimates - means, 12))  # equal ones tie
 
 
 def text_pairs(score: Array, quality: Array, context: Array, seed: int = 0) -> TextPairs:

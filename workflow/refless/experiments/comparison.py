@@ -17,13 +17,13 @@ from refless.errors import SettingError, StaleError
 from refless.evaluation.evaluate import COLUMNS as COMPARED
 from refless.evaluation.evaluate import ComparisonSettings, compare
 from refless.evaluation.networks import by_networks
-from refless.evaluation.read import CvSplit, Rated, all_splits, rated_of
+from refless.evaluation.read import FOLDS, CvSplit, Rated, all_splits, rated_of
 from refless.experiments.published import with_types
 from refless.machine import processor, versions
-from refless.methods import NEIGHBORS, NETWORKS
+from refless.methods import NEIGHBORS, NETWORKS, method
 from refless.models.rnn_qe.meaning import CONTEXT_WORDS
-from refless.statistics.bootstrap import packed
-from refless.statistics.measure import Measure
+from refless.statistics.bootstrap import packed, training_factor
+from refless.statistics.measure import TRAINING_FACTOR, Measure
 from refless.store import sealed
 from refless.store.records import Destination, read_record
 
@@ -40,7 +40,7 @@ MACHINE = "_machine"
 COMPARISON_COLUMNS = [
     "dataset",
     *(name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")),
-    *("provenance", "reason", *(Measure(name).draws for name in DRAWN)),
+    *("provenance", "reason", *(Measure(name).draws for name in DRAWN), TRAINING_FACTOR),
 ]
 """Columns of the table, and draws; the difference is from the best text-blind method."""
 
@@ -170,4 +170,16 @@ def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.Da
     nothing = pd.DataFrame([{"provenance": ""}])
     parts = [by_dataset.get(dataset, nothing).assign(dataset=dataset) for dataset in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    if "method" in table:
+        keys = zip(table["method"], table["split"], strict=True)
+        table[TRAINING_FACTOR] = [_training_factor(*key) for key in keys]
     return with_types(table, COMPARISON_COLUMNS)
+
+
+def _training_factor(name: Any, split: Any) -> float:
+    """Of a row's draws. Where systems are left out these are of Student's t over systems, whose
+    spread is no factor, and stay as they are."""
+    split = str(split).removesuffix(MACHINE)
+    if pd.isna(name) or split == "systems" or not method(str(name)).learns:
+        return 1.0
+    return training_factor(1 - 1 / FOLDS)

@@ -17,7 +17,14 @@ from refless.store import sealed
 from refless.store.tables import STRINGS
 
 EQUAL, INSIDE, OUTSIDE, ABSENT = "equal", "inside", "outside", "absent"
-_WHOLE_NUMBERS = {"n", "seeds", "substitute_encoder", "uses_references", "p_below_0.01"}
+_WHOLE_NUMBERS = {
+    "n",
+    "n_covered",
+    "seeds",
+    "substitute_encoder",
+    "uses_references",
+    "p_below_0.01",
+}
 _TEXTS = STRINGS | {"metric", "references", "contexts", "tokens", "rule", "method", "split"}
 """Columns of text, which may be empty, as draws and published values may."""
 

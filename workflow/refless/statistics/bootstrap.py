@@ -218,6 +218,22 @@ def spread_draws(
     return np.clip(value + scale * (draws - np.nanmean(draws)), lowest, highest)
 
 
+def held_fixed(value: float, draws: Array, factor: float, correlation: bool = False) -> Array:
+    """Draws (draws,) centred on the value, as they were before `spread_draws` by one number,
+    ``factor``; those of a correlation on Fisher's scale.
+
+    >>> spread = spread_draws(0.5, np.array([0.2, 0.6, 0.7]), 1.5, -1, 1)
+    >>> fixed = held_fixed(0.5, spread, 1.5, correlation=True)
+    >>> bool(np.allclose(spread, spread_draws(0.5, fixed, 1.5, -1, 1)))
+    True
+    """
+    if correlation:
+        edge = 1 - 1e-12
+        ends = np.arctanh(np.clip(value, -edge, edge)), np.arctanh(np.clip(draws, -edge, edge))
+        return np.asarray(np.tanh(held_fixed(*ends, factor)))
+    return np.asarray(value + (draws - np.nanmean(draws)) / factor)
+
+
 def training_factor(training_share: float) -> float:
     """How much the standard error of a cross-validated estimate exceeds that of fixed predictions,
     since the method would have learned something else from other training texts.

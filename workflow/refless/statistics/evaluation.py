@@ -9,18 +9,21 @@ import numpy as np
 
 from refless.statistics.bootstrap import IntervalEstimate, bootstrap, draw_blocks, spread_scale
 from refless.statistics.correlation import centred, spearman, weighted_mean, weighted_spearman
+from refless.statistics.permutation import FEW, correlation_p
 
 Array = np.ndarray
 
 
 class Evaluation(NamedTuple):
-    """Error and rank correlation over the covered candidates, and the share of these."""
+    """Error and rank correlation over the covered candidates, and the share of these; p of the
+    correlation, by permutations of fewer than `refless.statistics.permutation.FEW`."""
 
     mse: IntervalEstimate
     spearman: IntervalEstimate
     coverage: IntervalEstimate
     p_value: float
     n: int
+    covered: int
 
 
 def evaluate(
@@ -52,9 +55,11 @@ def evaluate(
     covered = ~np.isnan(prediction)
     p, t = prediction[covered], truth[covered]
     rho, p_value = spearman(p, t)
+    if len(p) < FEW:
+        p_value = correlation_p(p, t, seed=seed)
     if not covered.any():
         undefined = IntervalEstimate(np.nan)
-        return Evaluation(undefined, undefined, IntervalEstimate(0, 0, 0), p_value, n)
+        return Evaluation(undefined, undefined, IntervalEstimate(0, 0, 0), p_value, n, 0)
     rows, errors = np.flatnonzero(covered), (p - t) ** 2
 
     def measures(weights: Array) -> Array:
@@ -74,6 +79,7 @@ def evaluate(
         coverage=IntervalEstimate.of(covered.mean(), coverage_draws).with_spread(scale, 0, 1),
         p_value=p_value,
         n=n,
+        covered=len(p),
     )
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from refless.statistics.bootstrap import IntervalEstimate, packed, unpacked
 
+TRAINING_FACTOR = "training_factor"
+"""A column: how much further the draws of a row spread than with predictions held fixed, for what
+other training texts would have done."""
 PUBLISHED = "paper_"
 """What the name of a column of published values begins with."""
 

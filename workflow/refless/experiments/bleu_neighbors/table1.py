@@ -15,8 +15,14 @@ import pandas as pd
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
 from refless.experiments.published import merge_published
 from refless.statistics import IntervalEstimate, covered_errors, evaluate
-from refless.statistics.bootstrap import spread_scale
-from refless.statistics.measure import Measure, measure_cells, measure_columns
+from refless.statistics.bootstrap import spread_scale, training_factor
+from refless.statistics.measure import (
+    TRAINING_FACTOR,
+    Measure,
+    measure_cells,
+    measure_columns,
+    number,
+)
 
 Array = np.ndarray
 TableRows = list[dict[str, Any]]
@@ -33,6 +39,12 @@ TABLE1_KEYS = ["dataset", "model", "kernel", "ground_truth"]
 SECTION53_KEYS = ["dataset", "model", "kernel"]
 LAST_COLUMNS = ["p", "p_below_0.01", "paper_p_below_0.01", "substitute_encoder", "n"]
 LAST_COLUMNS += ["provenance", "reason"]
+LEAST_COVERAGE = 0.5
+"""Below which a note says whose thresholds are taken."""
+OF_THE_PAPER = (
+    "fewer than half of the texts are covered: the thresholds are the paper's, tuned on its data"
+)
+"""Of a row of data that are not the paper's."""
 
 
 def cells(
@@ -48,7 +60,8 @@ def cells(
     share = training / len(quality) if training else None
     scores = evaluate(estimate, quality, draws, seed, units, share)
     row = measure_cells(mse=scores.mse, spearman=scores.spearman, coverage=scores.coverage)
-    row |= {"p": scores.p_value, "p_below_0.01": int(scores.p_value < 0.01), "n": scores.n}
+    row |= {"p": scores.p_value, "p_below_0.01": int(scores.p_value < 0.01)}
+    row |= {"n": scores.n, "n_covered": scores.covered}
     return {**row, "reason": "" if scores.coverage.value else "no_neighbors"}
 
 
@@ -86,8 +99,9 @@ def table1(
     styles, models : see `TaskStyles` and `Models`
     bootstrap : ``draws`` and ``seed``
     Returns a row a (dataset, model, kernel, ground_truth): mse, spearman and coverage, each with
-        its interval and the published value, p, n, provenance, and a reason for missing numbers
-        where one is known here; of absent data sets and kernels the report adds it
+        its interval and the published value; p, by permutations where few texts are covered; n and
+        n_covered; provenance, and a reason for missing numbers where one is known here, which the
+        report adds of absent data sets and kernels; and a note
     """
     tasks = read_predicted(ratings, predictions, **thresholds)
     rows: TableRows = []
@@ -96,11 +110,19 @@ def table1(
         for row in annotator_rows(data, **bootstrap) + model_rows(data, models, **bootstrap):
             # the best values are of people who rated very little: shown where the paper does
             if style["published"] or row["model"] != BEST:
-                rows.append({"dataset": dataset, "kernel": "", **row})
+                note = "" if style["published"] else _note(row)
+                rows.append({"dataset": dataset, "kernel": "", **row, "note": note})
     columns = [*TABLE1_KEYS, *measure_columns("mse", "spearman", "coverage"), *LAST_COLUMNS]
-    columns += [Measure("mse").draws, Measure("spearman").draws]
+    columns.insert(columns.index("n") + 1, "n_covered")
+    columns.append("note")
+    columns += [Measure("mse").draws, Measure("spearman").draws, TRAINING_FACTOR]
     printed = _of_our_kernels(published.assign(ground_truth=ALL), styles, models)
     return merge_published(rows, printed, TABLE1_KEYS, columns)
+
+
+def _note(row: Mapping[str, Any]) -> str:
+    """Of a row of somebody's own data."""
+    return OF_THE_PAPER if number(row.get("coverage")) < LEAST_COVERAGE else ""
 
 
 def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
@@ -119,6 +141,7 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
             **measure_cells(mse=mse, spearman=rho, coverage=IntervalEstimate(1.0, 1.0, 1.0)),
             "provenance": data.provenance,
             "n": texts,
+            "n_covered": texts,
         }
         for model, ground_truth, mse, rho, texts in (
             (BEST, ALL, of_all.best_mse, of_all.best_spearman, n),
@@ -141,11 +164,12 @@ def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableR
             if kernel in computed:
                 row |= data.kernel_cells(kernel)
                 estimate = data.estimates[kernel]
+                training = len(data.quality) - 1  # each text is left out
+                row[TRAINING_FACTOR] = training_factor(training / len(data.quality))
                 if kernel == models["bleu"][0]:
                     # a draw has a rho of each annotator, and takes long
                     against = cells_against_others(data, estimate, max(1, draws // 4), seed)
                     rows += [row | against] if against else []
-                training = len(data.quality) - 1  # each text is left out
                 row |= cells(estimate, data.quality, draws, seed, data.units, training)
     return rows
 
@@ -163,11 +187,13 @@ def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int
         mse=averages.average_mse.with_spread(scale, 0, np.inf),
         spearman=averages.average_spearman.with_spread(scale, -1, 1),
     )
+    covered, n = int(rated_by_several[~np.isnan(estimate)].sum()), int(rated_by_several.sum())
     return {
         "ground_truth": OTHERS,
         **measures,
-        "coverage": float(rated_by_several[~np.isnan(estimate)].sum() / rated_by_several.sum()),
-        "n": int(rated_by_several.sum()),
+        "coverage": covered / n,
+        "n": n,
+        "n_covered": covered,
     }
 
 

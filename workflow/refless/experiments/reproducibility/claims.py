@@ -6,25 +6,32 @@ draws that both have.
 
 Where several rows fit, those count that cover half of the texts. Of a ``row``, the one with the
 best number, with the interval that so many need. Of a ``less``, ``of: every``: the rival that
-leaves the least of the claim; ``of: best``: as `refless.evaluation.evaluate.lead`. ``than``: the
+leaves the least of the claim; ``of: best``: as `refless.evaluation.differences.lead`. ``than``: the
 difference is less the same one in rows with these values.
+
+Both rows of a difference are taken with their predictions held fixed, and what other training texts
+would add belongs to the difference: as much as the row needs that needs more of it
+(`TRAINING_FACTOR`). ``training`` says another factor, 1 for these trained networks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from refless.evaluation.evaluate import LEAST_COVERAGE
 from refless.statistics import IntervalEstimate
-from refless.statistics.measure import Measure
+from refless.statistics.bootstrap import held_fixed
+from refless.statistics.measure import TRAINING_FACTOR, Measure, number
 
 _COLUMNS = [
     *("paper", "claim", "where", *Measure("ours").interval, "bound", "holds"),
     *("provenance", "reason"),
 ]
 _SIDES = {"above": 1, "below": -1}
+CORRELATIONS = ("pearson", "spearman", "pearson_by_system")
+"""Columns whose draws were spread on Fisher's scale."""
 
 _Row = dict[Any, Any]
 
@@ -70,22 +77,20 @@ def _estimate(
         used, gap = _estimate(setting, table, names)
         tests = len(_matching(table, claim["row"], claim["column"], names))
         return used, _corrected(gap - _estimate(other, table, names)[1], tests)
-    column, sign = claim["column"], _SIDES[claim["side"]]
+    column, sign, training = claim["column"], _SIDES[claim["side"]], claim.get("training")
     candidates = _matching(table, claim["row"], column, names)
     best = max(candidates, key=lambda row: sign * row[column])
-    tests, estimate = len(candidates), Measure(column).estimate(best)
+    tests = len(candidates)
     if "less" not in claim:
-        return [[best]], _corrected(estimate, tests)
+        return [[best]], _corrected(Measure(column).estimate(best), tests)
     less = dict(claim["less"])
     rule = less.pop("of", "every")
     rivals = _matching(table, claim["row"] | less, column, names)
-    others = [Measure(column).estimate(rival) for rival in rivals]
+    side, others = _side(best, column), [_side(rival, column) for rival in rivals]
     if rule == "best":
-        values = _lead(_with_draws(estimate), [_with_draws(other) for other in others])
-        return [[best], rivals], _corrected(IntervalEstimate.of(values[0], values[1:]), tests)
-    gaps = [_corrected(estimate - other, tests) for other in others]
-    if any(gap.draws is None for gap in gaps):
-        raise Undecidable("no_draws")
+        gap = _ahead(side, others, training, or_of_0=True)
+        return [[best], rivals], _corrected(gap, tests)
+    gaps = [_corrected(_ahead(side, [other], training), tests) for other in others]
     nearest = int(np.argmin([gap.low if sign > 0 else -gap.high for gap in gaps]))
     return [[best], [rivals[nearest]]], gaps[nearest]
 
@@ -108,18 +113,51 @@ def _matching(
     return table.to_dict("records")
 
 
-def _with_draws(estimate: IntervalEstimate) -> np.ndarray:
-    """The value and then the draws, shape (1 + draws,). Raises Undecidable: there are none."""
+class _Side(NamedTuple):
+    """One row of a difference."""
+
+    value: float
+    draws: np.ndarray
+    factor: float  # by which draws spread further, for what other training texts would add
+    fisher: bool  # whether on Fisher's scale
+
+    def held_fixed(self, centred: bool) -> np.ndarray:
+        """The value and its draws with predictions held fixed, (1 + draws,). Draws that were not
+        spread are as they were drawn, if they need not be ``centred`` on the value."""
+        if self.factor == 1 and not centred:
+            return np.append(self.value, self.draws)
+        draws = held_fixed(self.value, self.draws, self.factor, self.fisher)
+        return np.append(self.value, draws)
+
+
+def _side(row: _Row, column: str) -> _Side:
+    """Of a row. Raises Undecidable: it has no draws."""
+    estimate, factor = Measure(column).estimate(row), number(row.get(TRAINING_FACTOR))
     if estimate.draws is None:
         raise Undecidable("no_draws")
-    return np.append(estimate.value, estimate.draws)
+    factor = 1.0 if np.isnan(factor) else factor
+    return _Side(estimate.value, estimate.draws, factor, column in CORRELATIONS)
 
 
-def _lead(values: np.ndarray, rivals: Sequence[np.ndarray]) -> np.ndarray:
-    """How far a number is ahead of the best of its rivals, or of 0, and on each draw of those that
-    are the best there, float64 (1 + draws,)."""
-    best = np.maximum(np.nan_to_num(np.stack(rivals)).max(axis=0), 0)
-    return np.nan_to_num(values) - best
+def _ahead(
+    side: _Side, rivals: Sequence[_Side], training: float | None, or_of_0: bool = False
+) -> IntervalEstimate:
+    """How far a row is ahead of the greatest of its rivals on each draw that all have, ``or_of_0``,
+    spread by the greater factor of the two, or by ``training``. What is to be spread is centred
+    first, as by `refless.statistics.bootstrap.spread_draws`."""
+    sides = [side, *rivals]
+    centred = training != 1 and any(one.factor != 1 for one in sides)
+    rows = [one.held_fixed(centred) for one in sides]
+    n = min(map(len, rows))
+    factors = [max(side.factor, rival.factor) for rival in rivals]
+    values = np.stack([row[:n] for row in rows])
+    if or_of_0:
+        values = np.nan_to_num(np.append(values, np.zeros((1, n)), axis=0))
+        factors.append(side.factor)
+    best = values[1:].argmax(axis=0)
+    gap = values[0] - values[1 + best, np.arange(n)]
+    spread = np.array(factors)[best] if training is None else training
+    return IntervalEstimate.of(gap[0], (gap[0] + spread * (gap - gap[0]))[1:])
 
 
 def _corrected(estimate: IntervalEstimate, tests: int) -> IntervalEstimate:

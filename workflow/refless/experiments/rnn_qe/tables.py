@@ -29,8 +29,8 @@ from refless.models.rnn_qe.data import PARTS
 from refless.models.rnn_qe.names import CROSS, CV_FOLDS, EVALUATIONS, PAPER, RUNS, SETUPS, SHORT
 from refless.models.rnn_qe.statistics import scale_statistics
 from refless.statistics import IntervalEstimate, draw_weights, williams
-from refless.statistics.bootstrap import spread_scale
-from refless.statistics.measure import Measure, measure_columns
+from refless.statistics.bootstrap import spread_scale, training_factor
+from refless.statistics.measure import TRAINING_FACTOR, Measure, measure_columns
 from refless.store import sealed
 
 Array = np.ndarray
@@ -42,6 +42,7 @@ _RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": 
 ASIDE = [end for name in _ERRORS for end in (Measure(name).low, Measure(name).high)]
 ASIDE += [Measure(name).over_seeds for name in _MEASURES if name != "pearson"]
 ASIDE += [end for name in _MEASURES for end in Measure(name).deals]
+ASIDE += [TRAINING_FACTOR]
 """Columns that stand in the tables' records (`aside` in the catalogue)."""
 WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
@@ -250,6 +251,7 @@ def _cells(
             if len(row.seeds):
                 share = shares[evaluation] if setup in ADDED_MODELS else None
                 scale = spread_scale(int(mr.max()) + 1, share, **bootstrap)
+                cell[TRAINING_FACTOR] = 1.0 if share is None else training_factor(share)
                 cell |= seed_averages(row.seeds, truth, weights, scale)
                 cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
