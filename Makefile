@@ -66,14 +66,15 @@ format: $(VENV)/dev.done ## put code and rules into their form
 ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
 	$(BIN)/python -m snakemake --cores $(CORES) ship
 
-docs: $(VENV)/docs.done ## docs/settings.md, the picture of README, and the handbook (site/)
+docs: $(VENV)/docs.done ## docs/settings.md, the notebook, the picture of README, and the handbook (site/)
 	$(BIN)/python -m snakemake --cores $(CORES) --quiet all $(OFFLINE) -- all
 	cp results/figures/reproducibility_cells.png docs/images/agreement.png
-	sed 's|](docs/|](|g; s|\[\(C[A-Z]*\.[a-z]*\)\]([^)]*)|\1|g' README.md > docs/index.md
+	$(BIN)/python docs/run_notebook.py
+	sed -E 's,\]\(docs/,](,g; s,\[([^]]*)\]\((C[A-Z]*\.[a-z]*|examples/[^)]*)\),\1,g' README.md > docs/index.md
 	$(BIN)/python -m refless.settings > docs/settings.md
 	$(BIN)/python -m refless.settings schema > workflow/schemas/config.schema.yaml
 	$(BIN)/python -m refless.report.catalogue > codecheck.yml
-	$(BIN)/mkdocs build --quiet
+	$(BIN)/mkdocs build --strict
 
 benchmark: $(VENV)/dev.done ## how fast kernels, ΔBLEU and, after `make torch`, training are here
 	$(BIN)/python -m benchmarks.kernels

@@ -1,4 +1,5 @@
-"""Pages as their readers see them: links lead somewhere, commands can be typed."""
+"""Pages as their readers see them: links lead somewhere, commands can be typed, and those on
+examples are typed, and give the numbers that stand below them."""
 
 import argparse
 import csv
@@ -6,26 +7,44 @@ import importlib.util
 import json
 import re
 import shlex
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any
 
 import matplotlib.pyplot as plt
+import pandas as pd
 import pytest
 
-from refless.cli import COMMANDS, build_parser
+from refless.cli import COMMANDS, build_parser, main
 from refless.report.catalogue import catalogue
 from tests.conftest import ROOT
 
 PAGES = ["README.md", "CONTRIBUTING.md", "config/README.md"]
-# index.md is README.md once more, made by `make docs`
-PAGES += sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md") if p.name != "index.md")
+# `make docs` makes index.md of README.md; notebook.md has no links and commands
+MADE = {"index.md", "notebook.md"}
+PAGES += sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md") if p.name not in MADE)
 FENCE = re.compile(r"(?ms)^( *)```(\w*)[^\n]*\n(.*?)^\1```$")
 CODE = re.compile(r"`([^`]+)`")
 LINK = re.compile(r"!?\[([^\]]*)\]\(([^)\s]+)\)")
 REFERENCE = re.compile(r"`([\w/]+/\w+\.py|plan\.py|errors\.py)`(?:: (`\w+`(?:, `\w+`)*))?")
 HEADING = re.compile(r"(?m)^#{1,6} +(.+?) *#*$")
 # What console blocks use besides our own commands; what stands after them is not looked at.
-PROGRAMS = {".venv/bin/pip", ".venv/bin/pre-commit", "git", "source"}
+PROGRAMS = {".venv/bin/pip", ".venv/bin/pre-commit", "cd", "git", "source"}
+REPOSITORY = "https://github.com/OWNER/refless"
+"""Where the repository will be; whoever publishes it writes the address into README."""
+SHOWN = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?![\w])")
+"""A number in what a command prints; none within a word, as of a sum of data."""
+TYPED = {
+    "refless compare",
+    "refless estimate",
+    "refless score",
+    "refless fit",
+    "refless delta-bleu",
+}
+"""Commands that are typed, with the ratings of examples/; networks take minutes."""
 
 
 def text_of(page: str) -> str:
@@ -108,7 +127,7 @@ def test_no_example_writes_where_another_reads():
             read |= {arguments.get("outputs"), *(arguments.get("ratings") or [])}
             written |= {arguments["out"]}
     assert len(examples) > 40
-    assert {"rated.tsv", "mine.tsv"} <= read
+    assert {"examples/rated.tsv", "mine.tsv"} <= read
     assert {"predicted.tsv", "rated.model"} <= written
     assert (read & written) - {None} == set()
 
@@ -134,13 +153,125 @@ def test_the_notebook_comes_to_the_published_figure():
     book = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
     known: dict[str, Any] = {}
-    for cell in cells:
-        assert cell["outputs"] == []
-        exec("".join(cell["source"]), known)
+    for number, cell in enumerate(cells, 1):
+        printed = "".join("".join(output.get("text", [])) for output in cell["outputs"])
+        with redirect_stdout(StringIO()) as out:
+            exec("".join(cell["source"]), known)
+        assert cell["execution_count"] == number
+        for shown, line in zip(printed.splitlines(), out.getvalue().splitlines(), strict=True):
+            assert same_numbers(shown, line)
     plt.close(known["figure"])
     published = known["published"].query("model == 'bleu' and dataset == 'summarization'")
     assert round(known["found"].spearman.value, 3) == published["spearman"].item()
     assert known["curve"]["coverage"].between(0, 1).all()
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+
+
+def test_the_address_of_the_repository_stands_in_one_place():
+    places = {page: text_of(page).count("OWNER") for page in [*PAGES, "CITATION.cff"]}
+    assert {page: count for page, count in places.items() if count} == {"README.md": 1}
+    assert REPOSITORY in text_of("README.md")
+
+
+def test_examples_are_what_their_script_writes(tmp_path):
+    script = tmp_path / "make_rated.py"
+    script.write_bytes((ROOT / "examples/make_rated.py").read_bytes())
+    subprocess.run([sys.executable, script], check=True)
+    written = {path.name: path.read_bytes() for path in tmp_path.glob("*.tsv")}
+    assert written == {path.name: path.read_bytes() for path in (ROOT / "examples").glob("*.tsv")}
+
+
+def examples(page: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The page's commands on files of examples/, each with the lines that stand below it."""
+    found = []
+    for _, kind, block in FENCE.findall(text_of(page)):
+        parts = (
+            re.split(r"(?m)^\s*\$ ", block.replace("\\\n", " "))[1:] if kind == "console" else []
+        )
+        for part in parts:
+            line, *below = part.rstrip().split("\n")
+            if " ".join(line.split()[:2]) in TYPED and ("examples/" in line or "--model" in line):
+                found.append((line, tuple(below)))
+    return found
+
+
+@pytest.fixture(scope="session")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a command printed, of those that were typed."""
+    folder = tmp_path_factory.mktemp("typed")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return {"": str(folder)}
+
+
+@pytest.mark.xdist_group("typed")  # once for all pages
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)])
+def test_a_command_gives_the_numbers_that_a_page_shows(page, typed, monkeypatch, capfd):
+    monkeypatch.chdir(typed[""])
+    for line, below in examples(page):
+        if line not in typed:
+            assert main(shlex.split(line)[1:]) == 0, capfd.readouterr().err
+            said = capfd.readouterr()
+            typed[line] = said.out + said.err
+        printed = typed[line].splitlines()
+        for shown in below:
+            if shown != "...":
+                assert any(same_numbers(shown, each) for each in printed), (shown, printed)
+        assert any(map(SHOWN.search, below)) or not below
+
+
+def same_numbers(shown: str, printed: str) -> bool:
+    """Whether two lines have the same words, and numbers equal to one in the last digit, which
+    hangs on the machine."""
+    if SHOWN.sub("0", shown).split() != SHOWN.sub("0", printed).split():
+        return False
+    for one, other in zip(SHOWN.findall(shown), SHOWN.findall(printed), strict=True):
+        digits = len(one.partition(".")[2])
+        if abs(float(one.replace(",", "")) - float(other.replace(",", ""))) > 1.5 * 10**-digits:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("printed", "same"),
+    [
+        ("r 0.82 of 1,000", True),
+        ("r 0.83 of 1,000", True),
+        ("r 0.85 of 1,000", False),
+        ("r 0.82", False),
+        ("p 0.82 of 1,000", False),
+    ],
+)
+def test_a_number_that_moved_is_found(printed, same):
+    assert same_numbers("r 0.82 of 1,000", printed) is same
+
+
+def python_blocks(page: str) -> Sequence[str]:
+    return [block for _, kind, block in FENCE.findall(text_of(page)) if kind == "python"]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)])
+def test_python_on_a_page_runs(page):
+    """But for a whole comparison, what takes an encoder, and what is a Snakefile's."""
+    table = pd.read_csv(ROOT / "examples/rated.tsv", sep="\t").assign(
+        quality=lambda all: all["ann"]
+    )
+    texts, quality = table["text"].tolist(), table["quality"].tolist()
+    known: dict[str, Any] = {
+        "rated": table,
+        "ratings": str(ROOT / "examples/rated.tsv"),
+        "outputs": table.drop(columns="quality"),
+        "texts": texts,
+        "quality": quality,
+        "others": texts[:9],
+        "candidates": texts[:9],
+        "training": texts,
+        "rated_texts": texts,
+        "my_texts": texts[:9],
+    }
+    for block in python_blocks(page):
+        if re.search(r"(?m)^(module|missing\()|my-encoder|refless\.compare", block) is None:
+            exec(block, known)
 
 
 def fault(command: list[str], begun: bool = False) -> str:

@@ -134,7 +134,8 @@ def test_the_page_is_whole_and_asks_for_nothing(made):
         "contexts",
     }
     # what it was made from
-    facts = refless.__version__, "seed 0", "draws 500", "rated.jsonl", str(date.today().year)
+    facts = record["signature"], "rated.jsonl", str(date.today().year)
+    assert {"seed:0", "draws:500"} <= set(record["signature"].split("|"))
     assert all(fact in page for fact in facts)
     # as the terminal has it: each cell of the answer, and the next command
     cells = {html.unescape(cell) for cell in re.findall(r"<td[^>]*>([^<]*)</td>", page)}
@@ -154,7 +155,10 @@ def test_a_table_gives_what_its_file_gives(tmp_path):
     pd.testing.assert_frame_equal(table.table, file.table)
     pd.testing.assert_frame_equal(table.pairs, file.pairs)
     pd.testing.assert_frame_equal(table.learning_curve, file.learning_curve)
-    assert table.answer == repr(table) == file.answer
+    assert table.answer == file.answer
+    assert table.signature == file.signature
+    assert repr(table).splitlines() == [*table.answer.splitlines(), f"signature {file.signature}"]
+    assert json.loads(json.dumps(table.record()))["signature"] in html.unescape(table.to_html())
     assert table.next_step.startswith("next")
     assert html.escape(table.to_html()) in table._repr_html_()
     again = pickle.loads(pickle.dumps(table))
@@ -171,5 +175,7 @@ def test_answers_of_all_commands_can_be_pickled():
     ):
         again = pickle.loads(pickle.dumps(answer))
         pd.testing.assert_frame_equal(again.table, answer.table)
-        assert repr(again) == again.answer == answer.answer
+        assert repr(again) == repr(answer)
+        assert again.signature == answer.signature != ""
+        assert again.signature in again.to_html()
         assert "<iframe" in again._repr_html_()

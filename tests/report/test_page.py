@@ -305,7 +305,7 @@ def test_an_unknown_number_is_named():
 
 def test_findings_are_of_the_settings_that_they_were_written_for():
     """Of those of the configuration; of others, the report has the table of claims instead."""
-    text = section((ROOT / "README.md").read_text("utf-8"), "What was found")
+    text = section((ROOT / "README.md").read_text("utf-8"), "What we learned")
     digests = [plan(Path(), changes).digest_of_findings() for changes in ({}, OTHER_SETTINGS)]
     assert [of_settings(text, digest) for digest in digests] == [True, False]
     assert of_settings(with_settings(text, digests[1]), digests[1])
@@ -322,8 +322,8 @@ def test_without_findings_the_report_has_the_claims(report):
 
 
 def test_a_page_as_html_has_neither_marks_nor_links_into_the_repository():
-    text = "![a](b.png)\n\n**r** is <!--one-->1<!--/-->. [More](docs/x.md#y)"
-    assert as_html(text).strip() == "<p><strong>r</strong> is 1.</p>"
+    text = "![a](b.png)\n\n**r** is <!--one-->1<!--/--> ([more](docs/x.md#y)), as [b](c.md) says."
+    assert as_html(text).strip() == "<p><strong>r</strong> is 1, as b says.</p>"
 
 
 def test_a_section_ends_where_the_next_begins():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from refless.api import compare, estimate, score
 
-__version__ = "1.1.0"
+__version__ = "1.2.0"
 __all__ = ["compare", "estimate", "score"]
 
 

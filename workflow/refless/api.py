@@ -16,6 +16,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from refless.citation import signature, tables_sum
 from refless.data.frames import is_path, is_rows
 from refless.data.user_ratings import LARGEST_RATING, UserRatings, read_ratings, read_texts
 from refless.errors import FormatError, KernelError, SettingError
@@ -146,6 +147,19 @@ def compare(
         replacement=replacement,
         bias=bias,
         epsilon=epsilon,
+        signature=signature(
+            splits=[f"{len(repeats)}*{name}" for name, repeats in comparison.splits.items()],
+            kernels=list(settings.kernels),
+            networks="rnn_qe" if settings.networks else None,
+            draws=draws,
+            seed=seed,
+            epsilon=epsilon,
+            unit=score_unit,
+            unrated=unrated,
+            scale=user_ratings.scale,
+            n=len(rated),
+            data=tables_sum(user_ratings.texts, user_ratings.ratings),
+        ),
     )
 
 
@@ -379,7 +393,17 @@ def estimate(
     )
     notes = unreadable(making.kernel, making.all_texts) if name == NEIGHBORS else []
     answer = estimate_means(training, rest, settings, file is not None, path)
-    return replace(answer, warnings=[*notes, *answer.warnings])
+    signed = signature(
+        method=name,
+        kernel=making.kernel if name == NEIGHBORS else None,
+        unit=score_unit if name.startswith(SCORE_PREFIX) else None,
+        by=by,
+        seed=seed,
+        scale=user_ratings.scale,
+        n=len(training),
+        data=tables_sum(texts, rest),
+    )
+    return replace(answer, warnings=[*notes, *answer.warnings], signature=signed)
 
 
 def _columns_read(name: str) -> list[str]:

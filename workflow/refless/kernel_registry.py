@@ -75,6 +75,8 @@ then letters, digits, dots, dashes and underscores."""
 def names() -> list[str]:
     """The names of all kernels, family by family, with ``family.*`` for those of models.
 
+    Examples
+    --------
     >>> names()[:2]
     ['bleu.char', 'bleu.word']
     """

@@ -13,7 +13,7 @@ with job(snakemake):
     files, params = snakemake.input, snakemake.params
     results = Path(snakemake.output.page).parent
     numbers, tables = read_numbers(files.numbers), results / "tables"
-    text = section(Path(files.readme).read_text("utf-8"), "What was found")
+    text = section(Path(files.readme).read_text("utf-8"), "What we learned")
     current = of_settings(text, params.digest)
     papers = list(dict.fromkeys(entry.paper for entry in catalogue().values()))
     why = paragraphs(Path(files.findings).read_text("utf-8"), papers) if current else {}

@@ -1,4 +1,4 @@
-"""What docs/findings.md says of BLEU Neighbors without rated texts of the same system, and of
+"""What docs/beyond.md says of BLEU Neighbors without rated texts of the same system, and of
 essays without one set more."""
 
 import numpy as np
@@ -47,6 +47,10 @@ def test_rho_of_summaries_without_texts_of_their_system(mirror):
     rows = np.arange(len(texts))
     assert fall(rows) == pytest.approx(0.491, abs=5e-4)
     assert rho(other_systems, quality) == pytest.approx(-0.166, abs=5e-4)
+    for name, before, after in (("sum", 0.449, 0.180), ("human", 0.254, 0.322)):
+        own = np.array([row for row in rows if names[row] == {name}])
+        assert rho(all_others[own], quality[own]) == pytest.approx(before, abs=5e-4)
+        assert rho(other_systems[own], quality[own]) == pytest.approx(after, abs=5e-4)
     context, generator = pd.factorize(texts["context"])[0], np.random.default_rng(0)
     of_context = [np.flatnonzero(context == number) for number in range(context.max() + 1)]
     drawn = generator.integers(len(of_context), size=(1000, len(of_context)))

@@ -71,6 +71,7 @@ def compare(arguments: Namespace) -> None:
         for warning in answer.warnings:
             files.tell(f"warning: {warning}")
         files.tell(answer.next_step)
+        files.tell(f"signature {answer.signature}")
     finally:  # nobody need read the answer
         if arguments.out:
             answer.write(folder)

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from typing import Any
 
-from refless import __version__
+from refless.citation import signature
 from refless.cli import files, options
 from refless.data.rows import File, check
 from refless.data.user_ratings import UserRatings
@@ -45,8 +45,10 @@ def delta_bleu(arguments: Namespace) -> None:
     each = of_items(outputs.columns["text"], references, weights, max_order=4)
     numbers = {len(texts) for texts in references}
     number = numbers.pop() if len(numbers) == 1 else "var"
-    signed = f"nrefs:{number}|weights:given|case:mixed|tok:none|order:4|rule:smooth"
-    facts = described(each.sum(axis=0)) | {"signature": f"{signed}|version:refless.{__version__}"}
+    signed = signature(
+        nrefs=number, weights="given", case="mixed", tok="none", order=4, rule="smooth"
+    )
+    facts = described(each.sum(axis=0)) | {"signature": signed}
     columns = {"delta_bleu": 100 * scores(each, "smooth", effective_order=True)}
     files.finish(arguments, outputs, columns, facts)
     files.tell(f"ΔBLEU|{facts['signature']} = {facts['score']:.2f}")

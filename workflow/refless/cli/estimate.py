@@ -70,6 +70,7 @@ def estimate(arguments: Namespace) -> None:
         files.tell(f"warning: {warning}")
     if out is None and not arguments.json:
         files.print_out(f"{answer.answer}\n")
+        files.tell(f"signature {answer.signature}")
         return
-    files.tell(answer.answer)
+    files.tell(str(answer))
     files.write_answer(answer, out, bool(arguments.json))

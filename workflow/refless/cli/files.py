@@ -170,7 +170,8 @@ def write_answer(answer: Any, out: Path | None, as_json: bool) -> None:
     tables = {"table": answer.table, "pairs": answer.pairs}
     if as_json or out is None:
         rows = {name: json.loads(each.to_json(orient="records")) for name, each in tables.items()}
-        facts = {"answer": answer.answer.splitlines(), "warnings": answer.warnings, **rows}
+        facts = {"answer": answer.answer.splitlines(), "warnings": answer.warnings}
+        facts |= {"signature": answer.signature, **rows}
         write_out(f"{_json(facts, indent=1)}\n", out)
         return
     between = "," if out.suffix == ".csv" else "\t"

@@ -72,7 +72,7 @@ def score(arguments: Namespace) -> None:
     files.finish(arguments, answer.file, answer.table, answer.facts)
     for warning in answer.warnings:
         files.tell(f"warning: {warning}")
-    files.tell(answer.answer)
+    files.tell(str(answer))
 
 
 def _refuse_added_columns(arguments: Namespace) -> None:

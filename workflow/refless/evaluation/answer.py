@@ -18,17 +18,21 @@ class Answer:
     pairs : the tests of each two rows
     answer : what the command prints, as one string with a line for each of its lines
     warnings : what to know before trusting it, a sentence each
+    signature : what decides it, in one line, by `refless.citation.signature`
 
-    In Python's prompt it shows as its ``answer``, in a notebook as its page. It can be pickled.
+    In Python's prompt it shows as its ``answer`` and ``signature``, in a notebook as its page. It
+    can be pickled.
     """
 
     table: pd.DataFrame
     pairs: pd.DataFrame = field(default_factory=pd.DataFrame)
     answer: str = ""
     warnings: list[str] = field(default_factory=list)
+    signature: str = ""
 
     def __repr__(self) -> str:
-        return self.answer
+        signed = f"signature {self.signature}" if self.signature else ""
+        return "\n".join(filter(None, (self.answer, signed)))
 
     def to_html(self) -> str:
         """The answer as a page that stands alone."""
@@ -38,6 +42,7 @@ class Answer:
             lines=self.answer.splitlines(),
             warnings=self.warnings,
             views=views,
+            facts={"signature": self.signature},
         )
 
     def _repr_html_(self) -> str:

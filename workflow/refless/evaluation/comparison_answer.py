@@ -90,9 +90,7 @@ class ComparisonAnswer(Answer):
             views=self._views(),
             note=NOTE,
             facts={
-                "refless": __version__,
-                "seed": self.settings.seed,
-                "draws": self.settings.draws,
+                "signature": self.signature,
                 "ratings:": ", ".join(self.source.files) or "a table",
                 "made on": self.day.isoformat(),
             },
@@ -139,6 +137,7 @@ class ComparisonAnswer(Answer):
         comparison, settings, rated = self.comparison, self.settings, self.comparison.rated
         return {
             "refless": __version__,
+            "signature": self.signature,
             "scale": list(rated.scale),
             "kernels": list(settings.kernels),
             "draws": settings.draws,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless import __version__
+from refless.citation import data_sum, signature
 from refless.data.rows import File
 from refless.data.text_ids import fold_key, label_ids, text_ids
 from refless.errors import FormatError, KernelError
@@ -19,7 +19,7 @@ from refless.methods.estimators import TableEstimator, clusters_of
 from refless.methods.table import prompts_of, score_names, with_keys
 from refless.models.folds import in_folds
 from refless.models.neighbors import NeighborsRegressor
-from refless.models.neighbors_file import data_sum, signature_line
+from refless.models.neighbors_file import signature_line
 from refless.statistics import agreement
 
 Array = np.ndarray
@@ -92,14 +92,11 @@ def by_method(
     signed = data_sum([rated_texts, quality, *(columns or [[]])])
     knows_text = method(name).kind != GIVEN_SCORE  # a line and a sum of scores know no text
     facts = {
-        "signature": "|".join(
-            [
-                f"method:{name}",
-                *(["leave:contexts"] if making.new_contexts else []),
-                f"n:{len(quality)}",
-                f"data:{signed}",
-                f"version:{__version__}",
-            ]
+        "signature": signature(
+            method=name,
+            leave="contexts" if making.new_contexts else None,
+            n=len(quality),
+            data=signed,
         ),
         "own_text_known": len(_among(texts["text"].tolist(), rated_texts)) if knows_text else 0,
         "mean_rating": sum(quality) / len(quality),
@@ -168,8 +165,13 @@ def with_agreement(scores: ScoreAnswer, quality: Sequence[float]) -> ScoreAnswer
         counts = f"{covered} of {n}; {facts['too_few_neighbors']} with too few neighbors,"
         counts += f" {facts['too_many_neighbors']} with too many"
         lines.append(f"coverage {facts['coverage']:.3f} ({counts}), tau {facts['tau']:g}")
-    lines.append(f"signature {facts['signature']}")
-    return ScoreAnswer(table=scores.table, facts=facts, answer="\n".join(lines), warnings=warnings)
+    return ScoreAnswer(
+        table=scores.table,
+        facts=facts,
+        answer="\n".join(lines),
+        warnings=warnings,
+        signature=facts["signature"],
+    )
 
 
 def measures_line(measures: Mapping[str, float | None]) -> str:

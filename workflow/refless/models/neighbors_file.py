@@ -3,14 +3,13 @@
 Stage: outside the workflow. In: a fitted model. Out: a file of JSON with its own sum.
 """
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-from refless import __version__
+from refless.citation import data_sum, signature
 from refless.errors import FormatError, SettingError
-from refless.kernels import signature
+from refless.kernels import signature as kernel_signature
 from refless.models.neighbors import NeighborsRegressor
 from refless.store.records import read_signed, write_signed
 
@@ -69,26 +68,15 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
     >>> signature_line(NeighborsRegressor().fit(["a cat", "no"], [0.5, 1.0])).split("|")[:4]
     ['kernel:bleu.char', 'tau:0.08', 'a:5', 'b:0.66']
     """
-    signed = signature(model.kernel, **dict(model.options or {}))
-    facts = {
-        "kernel": model.kernel,
-        "tau": repr(model.tau_) + ("(auto)" if model.tau == "auto" else ""),
-        "a": model.min_neighbors,
-        "b": model.max_share,
+    signed = kernel_signature(model.kernel, **dict(model.options or {}))
+    return signature(
+        kernel=model.kernel,
+        tau=repr(model.tau_) + ("(auto)" if model.tau == "auto" else ""),
+        a=model.min_neighbors,
+        b=model.max_share,
         **signed["options"],
         **more,
-        "n": len(model.texts_),
-        "data": data_sum([model.texts_, model.quality_.tolist()]),
-        "version": f"refless.{__version__}",
+        n=len(model.texts_),
+        data=data_sum([model.texts_, model.quality_.tolist()]),
         **{name: value[:12] for name, value in signed["resources"].items()},
-    }
-    return "|".join(f"{name}:{value}" for name, value in facts.items())
-
-
-def data_sum(content: Any) -> str:
-    """By which a signature knows training texts.
-
-    >>> data_sum([["a cat"], [0.5]])
-    '15dbf6a673e4'
-    """
-    return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()[:12]
+    )

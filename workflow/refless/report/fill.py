@@ -20,6 +20,7 @@ from refless.report.tables import read_table
 
 PLACE = re.compile(r"<!--(\w+)-->(.*?)<!--/-->", re.DOTALL)
 SETTINGS = re.compile(r"<!--settings:(\w*)-->")
+LINK = r"\[([^\]]*)\]\((?!\w+:)[^)]*\)"
 NUMBER = re.compile(r"\d+\.?(\d*)")
 
 
@@ -78,6 +79,8 @@ def section(page: str, heading: str, level: int = 2) -> str:
 
 
 def as_html(text: str) -> Markup:
-    """Markdown as HTML, without pictures, marks of numbers, and links into the repository."""
-    plain = re.sub(r"!?\[[^\]]*\]\((?!\w+:)[^)]*\)|<!--.*?-->", "", text)
+    """Markdown as HTML, without pictures and marks of numbers. Links into the repository are their
+    words alone, and nothing where they stand in brackets."""
+    plain = re.sub(rf"!{LINK}|\s*\({LINK}\)|<!--.*?-->", "", text)
+    plain = re.sub(LINK, r"\1", plain)
     return Markup(MarkdownIt().render(plain))

@@ -45,8 +45,12 @@ def evaluate(
     training_share : training texts of a prediction over candidates, as in `training_factor`;
         None: intervals hold for these predictions
 
-    Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
+    References
+    ----------
+    Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
 
+    Examples
+    --------
     >>> scores = evaluate(np.array([0.1, 0.5, 0.4, np.nan]), np.array([0.0, 0.5, 0.5, 1.0]))
     >>> round(scores.mse.value, 4), round(scores.spearman.value, 3), scores.coverage.value
     (0.0067, 0.866, 0.75)

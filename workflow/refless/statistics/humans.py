@@ -129,7 +129,9 @@ def human_rows(
     units, draws, seed : of the bootstrap over candidates, as in `refless.statistics.evaluate`, and
         over annotators
 
-    Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
+    References
+    ----------
+    Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
 
     Examples
     --------
