@@ -13,18 +13,18 @@ def add_arguments(command: ArgumentParser) -> None:
     add = command.add_argument
     options.add_ratings(command)
     options.add_outputs(command, required=False)
-    options.add_reading(command, scale="those that the files have")
+    options.add_reading(command, scale="the lowest and the highest rating in the files")
     method = command.add_mutually_exclusive_group()
     about = f"What predicts: {', '.join(FOR_NEW_TEXTS)}, or a score_<name>. (Default: ridge.)"
     method.add_argument("--method", help=about)
-    method.add_argument("--kernel", help="Predict by neighbors of this similarity.")
+    method.add_argument("--kernel", help="Predict by the nearest rated texts, by this similarity.")
     method.add_argument("--score", help="Predict by this column, score_<name>.", metavar="COLUMN")
     options.add_score_unit(command)
     about = "The column whose values have a mean each. (Default: %(default)s.)"
     add("--by", help=about, choices=GROUPS, default="system")
     about = "Say how many rated texts would give an interval of this width."
     add("--plan", help=about, type=float, metavar="WIDTH")
-    about = "Test each two groups, however many there are. (Default: up to 200 groups.)"
+    about = "Compare each two of them also where there are more than 200."
     add("--all-pairs", help=about, **options.FLAG)
     options.add_seed(command)
     options.add_threads(command)
@@ -49,20 +49,21 @@ def estimate(arguments: Namespace) -> None:
             remedy = "let it end in .tsv or .csv, or add --json"
             raise OutputError("the tables are CSV or TSV", path=out, remedy=remedy)
         files.check_out(str(files.pairs_beside(out)), *inputs)
-    answer = refless.estimate(
-        arguments.ratings,
-        arguments.outputs,
-        method=arguments.score or arguments.method,
-        kernel=arguments.kernel,
-        by=arguments.by,
-        score_unit=arguments.score_unit,
-        plan=arguments.plan,
-        all_pairs=bool(arguments.all_pairs),
-        seed=arguments.seed,
-        threads=arguments.threads,
-        outputs_format=arguments.outputs_format,
-        **files.reading(arguments),
-    )
+    with files.progress("estimating"):
+        answer = refless.estimate(
+            arguments.ratings,
+            arguments.outputs,
+            method=arguments.score or arguments.method,
+            kernel=arguments.kernel,
+            by=arguments.by,
+            score_unit=arguments.score_unit,
+            plan=arguments.plan,
+            all_pairs=bool(arguments.all_pairs),
+            seed=arguments.seed,
+            threads=arguments.threads,
+            outputs_format=arguments.outputs_format,
+            **files.reading(arguments),
+        )
     for warning in answer.warnings:
         files.tell(f"warning: {warning}")
     if out is None and not arguments.json:
