@@ -31,6 +31,7 @@ def add_arguments(command: ArgumentParser) -> None:
     options.add_written(command)
 
 
+@files.progress("estimating")
 def estimate(arguments: Namespace) -> None:
     """Estimate the mean rating of each system from few ratings and many predictions.
 
@@ -49,21 +50,20 @@ def estimate(arguments: Namespace) -> None:
             remedy = "let it end in .tsv or .csv, or add --json"
             raise OutputError("the tables are CSV or TSV", path=out, remedy=remedy)
         files.check_out(str(files.pairs_beside(out)), *inputs)
-    with files.progress("estimating"):
-        answer = refless.estimate(
-            arguments.ratings,
-            arguments.outputs,
-            method=arguments.score or arguments.method,
-            kernel=arguments.kernel,
-            by=arguments.by,
-            score_unit=arguments.score_unit,
-            plan=arguments.plan,
-            all_pairs=bool(arguments.all_pairs),
-            seed=arguments.seed,
-            threads=arguments.threads,
-            outputs_format=arguments.outputs_format,
-            **files.reading(arguments),
-        )
+    answer = refless.estimate(
+        arguments.ratings,
+        arguments.outputs,
+        method=arguments.score or arguments.method,
+        kernel=arguments.kernel,
+        by=arguments.by,
+        score_unit=arguments.score_unit,
+        plan=arguments.plan,
+        all_pairs=bool(arguments.all_pairs),
+        seed=arguments.seed,
+        threads=arguments.threads,
+        outputs_format=arguments.outputs_format,
+        **files.reading(arguments),
+    )
     for warning in answer.warnings:
         files.tell(f"warning: {warning}")
     if out is None and not arguments.json:
