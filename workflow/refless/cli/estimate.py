@@ -24,7 +24,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add("--by", help=about, choices=GROUPS, default="system")
     about = "Say how many rated texts would give an interval of this width."
     add("--plan", help=about, type=float, metavar="WIDTH")
-    about = "Compare each two of them also where there are more than 200."
+    about = "Test each two groups, however many there are. (Default: up to 200 groups.)"
     add("--all-pairs", help=about, **options.FLAG)
     options.add_seed(command)
     options.add_threads(command)
