@@ -6,10 +6,13 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# A minute or two, of which pip says nothing or far too much: a count of its packages.
+# A minute or two, of which pip says nothing or far too much: a count of its packages, on a terminal
+# in place, else a line for each 20.
 define count_packages
 @{ $(subst --quiet,--progress-bar off,$(PIP)) $(1) || touch $@.failed; } \
-  | awk '/^Collecting/ { printf "\r%d packages", ++n; fflush() } END { if (n) print "" }'; \
+  | awk -v terminal="$$([ -t 1 ] && echo yes)" ' \
+    /^Collecting/ { n++; if (terminal) printf "\r%d packages", n; else if (n % 20 == 0) print n " packages"; fflush() } \
+    /^Installing collected/ { printf "%s%d packages: installing\n", terminal ? "\r" : "", n; fflush() }'; \
   ! rm $@.failed 2> /dev/null
 endef
 
@@ -128,7 +131,7 @@ $(VENV)/core.done: envs/lock/core.txt pyproject.toml | $(VENV)/bin/python
 # others than the index's.
 $(VENV)/torch.done: envs/lock/torch.txt envs/lock/torch-wheel.txt $(VENV)/core.done
 	@echo "Installing what BERTScore needs (torch is large) ..."
-	$(PIP) --no-deps --require-hashes -r envs/lock/torch.txt
+	$(call count_packages,--no-deps --require-hashes -r envs/lock/torch.txt)
 	$(PIP) $(if $(TORCH),$(TORCH),--no-deps --require-hashes -r envs/lock/torch-wheel.txt)
 	$(BIN)/python -m refless.fetch --keep-going models/roberta-large
 	@touch $@
@@ -140,7 +143,7 @@ $(VENV)/files.done: envs/lock/files.txt $(VENV)/core.done
 
 $(VENV)/slurm.done: envs/lock/slurm.txt $(VENV)/core.done
 	@echo "Installing Snakemake's plugins for clusters ..."
-	$(PIP) --require-hashes -r envs/lock/slurm.txt
+	$(call count_packages,--require-hashes -r envs/lock/slurm.txt)
 	@touch $@
 
 # Apart, for what it needs would stand among what is looked at.
@@ -152,10 +155,10 @@ $(VENV)/audit.done: envs/lock/audit.txt | $(VENV)/bin/python
 
 $(VENV)/dev.done: envs/lock/dev.txt $(VENV)/core.done
 	@echo "Installing what the tests need ..."
-	$(PIP) --require-hashes -r envs/lock/dev.txt
+	$(call count_packages,--require-hashes -r envs/lock/dev.txt)
 	@touch $@
 
 $(VENV)/docs.done: envs/lock/docs.txt $(VENV)/core.done
 	@echo "Installing what builds the handbook ..."
-	$(PIP) --require-hashes -r envs/lock/docs.txt
+	$(call count_packages,--require-hashes -r envs/lock/docs.txt)
 	@touch $@

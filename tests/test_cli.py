@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.cli import main
+from refless.cli import files, main
 from refless.cli.networks import qe
 from refless.data.text_ids import text_ids
 from refless.kernels import kernel
@@ -608,6 +608,21 @@ def test_output_proposes_out(asked, word, capsys):
         command(f"{asked} {word}")
     assert stopped.value.code == 2
     assert "--out " in capsys.readouterr().err
+
+
+def test_a_command_that_takes_long_says_what_it_does(capsys, monkeypatch):
+    monkeypatch.setattr(files, "FIRST_WORD", 0.05)
+    monkeypatch.setattr(files, "SILENCE", 0.05)
+    with files.progress("comparing") as step:
+        step(3, 20, "ridge")
+        time.sleep(0.3)
+    said = capsys.readouterr().err.splitlines()
+    assert 2 <= len(said) <= 6
+    assert all(line.startswith("comparing: ridge, 3 of 20, ") for line in said)
+    with files.progress("comparing"):
+        pass
+    time.sleep(0.1)
+    assert capsys.readouterr().err == ""  # what is quick says nothing
 
 
 def no_work(*_: Any, **__: Any) -> None:

@@ -14,17 +14,19 @@ from refless.evaluation import EPSILON, FILES
 def add_arguments(command: ArgumentParser) -> None:
     add, count = command.add_argument, options.whole()
     options.add_ratings(command)
-    options.add_reading(command, scale="those that the files have")
-    about = "A similarity of two texts, for neighbors. It may be given several times."
+    options.add_reading(command, scale="the lowest and the highest rating in the files")
+    about = "A similarity by which nearest rated texts are found. It may be given several times."
     add("--kernel", help=about, dest="kernels", metavar="KERNEL", action="append")
-    about = "What a rater costs more than a method, to replace one: 0.1 crowd workers, 0.2 experts."
+    about = "A method may be so much less often right than the rater that it replaces: 0.1 beside"
+    about += " crowd workers, 0.2 beside experts."
     add("--epsilon", help=f"{about} (Default: %(default)s.)", type=float, default=EPSILON)
     options.add_score_unit(command)
-    about = "The draws of the bootstrap. (Default: %(default)s.)"  # they are kept in memory
+    about = "Draw texts anew so many times, for intervals. (Default: %(default)s.)"
+    # they are kept in memory
     add("--draws", help=about, type=options.whole(1, 100_000), metavar="N", default=2000)
-    about = "The repeats of the folds, at most. (Default: %(default)s.)"
+    about = "Repeat the cross-validation so many times at most. (Default: %(default)s.)"
     add("--repeats", help=about, type=count, metavar="N", default=5)
-    about = "The number of texts without ratings: how many ratings predictions of them save."
+    about = "You have so many texts without ratings: say what share of ratings they would save."
     add("--unrated", help=about, type=count, metavar="N")
     about = "Also train RNN-QE, which takes minutes and needs torch."
     add("--networks", help=about, **options.FLAG)
@@ -38,9 +40,10 @@ def add_arguments(command: ArgumentParser) -> None:
 def compare(arguments: Namespace) -> None:
     """Say which method predicts your ratings best, and what it is worth.
 
-    --ratings has the columns text, quality; and, as far as there are any, context, mr, system,
-    rater, references (a JSON list), score_<name> (somebody else's). --kernel may be given several
-    times (default: bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found).
+    --ratings has the columns text and quality; and, as far as you have them, context, mr (what the
+    text should express), system, rater, references (a JSON list), and a column score_<name> for
+    each metric or judge. The kernels are bleu.char, bleu.word and rouge_l.stem, and meteor.nltk35
+    where WordNet is found, unless --kernel names others.
 
     example:
       refless compare --ratings rated.tsv --scale 1 5 --out comparison

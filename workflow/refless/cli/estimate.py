@@ -13,11 +13,11 @@ def add_arguments(command: ArgumentParser) -> None:
     add = command.add_argument
     options.add_ratings(command)
     options.add_outputs(command, required=False)
-    options.add_reading(command, scale="those that the files have")
+    options.add_reading(command, scale="the lowest and the highest rating in the files")
     method = command.add_mutually_exclusive_group()
     about = f"What predicts: {', '.join(FOR_NEW_TEXTS)}, or a score_<name>. (Default: ridge.)"
     method.add_argument("--method", help=about)
-    method.add_argument("--kernel", help="Predict by neighbors of this similarity.")
+    method.add_argument("--kernel", help="Predict by the nearest rated texts, by this similarity.")
     method.add_argument("--score", help="Predict by this column, score_<name>.", metavar="COLUMN")
     options.add_score_unit(command)
     about = "The column whose values have a mean each. (Default: %(default)s.)"
@@ -33,6 +33,7 @@ def add_arguments(command: ArgumentParser) -> None:
     options.add_written(command)
 
 
+@files.progress("estimating")
 def estimate(arguments: Namespace) -> None:
     """Estimate the mean rating of each system from few ratings and many predictions.
 

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import sys
+import threading
+import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -26,6 +28,8 @@ from refless.store.files import require_writable, whole_file, write_together, wr
 _json = partial(json.dumps, ensure_ascii=False, default=str)
 # but numbers are none
 _FORMULA = re.compile(r"\s*[=+\-@](?![\d.]*(e[-+]?\d+)?\s*$)", re.IGNORECASE)
+FIRST_WORD, SILENCE = 5, 10
+"""Seconds until a command away from a terminal says what it does, and between its lines."""
 STREAMS = 256
 """A shell gives the files that it opens numbers below this."""
 
@@ -222,13 +226,42 @@ def tell(line: str) -> None:
 
 @contextmanager
 def progress(task: str) -> Iterator[Callable[..., None]]:
-    """A bar on a terminal, of what takes some seconds: ``step(done, total, task)``, of which
-    ``done`` alone must be there."""
+    """Says what is done for more than some seconds: on a terminal a bar, else a line after
+    `FIRST_WORD` seconds and then one each `SILENCE`. ``step(done, total, task)`` moves it, of which
+    ``done`` alone must be there; without a step, the time passes."""
     with tqdm(desc=task, leave=False, mininterval=2, delay=2, disable=None) as bar:
+        state: dict[str, Any] = {"done": 0, "total": None, "task": task}
+        ended, begun = threading.Event(), time.monotonic()
 
         def step(done: int, total: int | None = None, task: str = task) -> None:
+            state.update(done=done, total=total, task=task)
             bar.total = total
             bar.set_description_str(task, refresh=False)
             bar.update(done - bar.n)
 
-        yield step
+        def speak() -> None:
+            wait = FIRST_WORD
+            while not ended.wait(wait):
+                wait = SILENCE
+                if bar.disable:
+                    tell(_progress_words(task, state, time.monotonic() - begun))
+                else:
+                    bar.refresh()
+
+        speaker = threading.Thread(target=speak, daemon=True)
+        speaker.start()
+        try:
+            yield step
+        finally:
+            ended.set()
+            speaker.join()
+
+
+def _progress_words(task: str, state: dict[str, Any], seconds: float) -> str:
+    """``comparing: ridge, 3 of 20, 15 s``; the number alone where nobody knows how many there
+    are."""
+    done, total = state["done"], state["total"]
+    words = [state["task"]] if state["task"] != task else []
+    if done:
+        words.append(f"{done:,} of {total:,}" if total else f"{done:,}")
+    return f"{task}: {', '.join([*words, f'{seconds:.0f} s'])}"

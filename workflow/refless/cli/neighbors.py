@@ -18,7 +18,7 @@ def add_score_arguments(command: ArgumentParser) -> None:
     learned.add_argument("--model", help="The model, by refless fit.", metavar="FILE")
     candidates = group()
     options.add_outputs(candidates, required=False)
-    about = "Predict each rated text from the others."
+    about = "Predict each rated text from the others, in place of --outputs."
     candidates.add_argument("--leave-one-out", help=about, **options.FLAG)
     options.add_reading(command, scale="the lowest and the highest rating")
     about = f"What predicts: {', '.join(FOR_NEW_TEXTS)}, or a column score_<name>."
@@ -26,7 +26,7 @@ def add_score_arguments(command: ArgumentParser) -> None:
     options.add_fitting(command)
     about = "The outputs answer contexts that no rated text answers."
     add("--new-contexts", help=about, **options.FLAG)
-    about = "Add so many nearest rated texts (5). (Default: none.)"
+    about = "Add a column with so many nearest rated texts, 5 without N. (Default: none.)"
     add("--explain", help=about, type=options.whole(), metavar="N", nargs="?", const=5)
     options.add_written(command)
 
@@ -42,8 +42,12 @@ def score(arguments: Namespace) -> None:
     """Predict quality by ridge regression, from the nearest rated texts, or from scores.
 
     --ratings has the columns text and quality; with rater, a row is one rating, and a text has
-    their mean. --outputs has text; with quality, correlations are printed. --method score_<name> is
-    a line from that column to ratings, combined is ridge regression over all score_<name>.
+    their mean. --outputs has text; with quality, correlations are printed.
+
+    Methods: ridge is regression on runs of characters, ridge_system adds it to the system's mean,
+    surface_ridge stands beside length, punctuation, system and context; neighbors is the mean
+    rating of similar texts; bleu and delta_bleu compare with references; score_<name> is fitted to
+    ratings by a line; combined is ridge regression over all columns score_<name>.
 
     example:
       refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv

@@ -12,7 +12,7 @@ from refless.errors import FormatError, OutputError
 
 def add_train_arguments(command: ArgumentParser) -> None:
     options.add_ratings(command)
-    options.add_reading(command, scale="those that the files have")
+    options.add_reading(command, scale="the lowest and the highest rating in the files")
     options.add_seed(command)
     options.add_threads(command, default="1")
     options.add_model_out(command)
@@ -48,7 +48,8 @@ def train_qe(arguments: Namespace) -> None:
     from refless.models.rnn_qe.saved import save_model
 
     rated = of_user(own)
-    model = trained_networks(rated, arguments.seed, arguments.threads)
+    with files.progress("training networks"):
+        model = trained_networks(rated, arguments.seed, arguments.threads)
     column, _ = prompts_of(rated_texts(own))
     save_model(replace(model, metadata={**model.metadata, "column": column}), out)
     low, high = model.scale

@@ -56,16 +56,16 @@ def add_reading(command: Group, *, center: bool = True, scale: str = "") -> None
     add = command.add_argument
     add("--ratings-format", help=f"Their format. {ENDING}", choices=FORMATS[:-1], default="")
     add_column(command)
-    about = "More columns of ratings and outputs, such as scores: a file with the column of --on."
+    about = "A file with more columns for ratings and outputs, such as scores."
     add("--join", help=about, metavar="FILE")
-    about = "The column that says which rows of --join belong to a row. Repeatable."
+    about = "The column by which rows of --join are found. It may be given several times."
     add("--on", help=about, metavar="COLUMN", action="append", default=[])
-    about = "What becomes of a rater's several ratings of a text. (Default: they are refused.)"
+    about = "Take the mean where a rater rated a text several times. (Default: refuse them.)"
     add("--repeated-ratings", help=about, choices=["mean"], default="refuse")
-    about = "Columns with one rater's ratings each, in place of quality."
+    about = "The columns that hold one rater's ratings each. They are read in place of quality."
     add("--raters", help=about, metavar="COLUMN", nargs="+", default=[])
     if center:
-        about = "Take off each rater's mean, and put back the overall one."
+        about = "Take off each rater's mean, so that strict and mild raters are alike."
         add("--center-raters", help=about, **FLAG)
     if scale:
         about = f"{RANGE} (Default: {scale}.)"
@@ -73,7 +73,7 @@ def add_reading(command: Group, *, center: bool = True, scale: str = "") -> None
 
 
 def add_column(command: Group) -> None:
-    about = "What your files call a column, as text=response; text= ignores it. Repeatable."
+    about = "What your files call a column: text=response; text= ignores one. It may be repeated."
     more: Any = {"type": _column, "action": "append", "default": []}
     command.add_argument("--column", help=about, metavar="NAME=YOURS", **more)
 
@@ -91,7 +91,7 @@ def add_written(command: Group, *, outputs: bool = True) -> None:
     if outputs:
         about = f"The format of outputs. {ENDING}"
         add("--outputs-format", help=about, choices=FORMATS, default="")
-    add("--json", help="Write one JSON object with everything.", **FLAG)
+    add("--json", help="Write everything as one JSON object.", **FLAG)
     about = "The file to write; it is replaced, and is never an input. (Default: standard output.)"
     add("--out", help=about, metavar="FILE")
 
@@ -99,23 +99,30 @@ def add_written(command: Group, *, outputs: bool = True) -> None:
 def add_fitting(command: Group) -> None:
     """Settings of neighbors."""
     add, count = command.add_argument, whole()
-    add("--kernel", help="The similarity of two texts. (Default: bleu.char.)")
-    about = "The similarity of a neighbor, or auto: chosen in training. (Default: auto.)"
+    add(
+        "--kernel",
+        help="Predict by the nearest rated texts, by this similarity. (Default of it: bleu.char.)",
+    )
+    about = "A rated text of this similarity or more is a neighbor. (Default: auto, tried out.)"
     add("--tau", help=about, type=tau)
-    about = "The fewest neighbors of a prediction. (Default: 5.)"
+    about = "Predict only from so many neighbors or more. (Default: 5.)"
     add("--min-neighbors", help=about, type=count, metavar="N")
-    add("--max-share", help="The most, as a share of all. (Default: 0.66.)", type=float)
+    add(
+        "--max-share",
+        help="Predict only if no larger share of texts are neighbors. (Default: 0.66.)",
+        type=float,
+    )
     add_threads(command)
 
 
 def add_score_unit(command: Group) -> None:
-    about = "The unit of scores: that of the ratings, or another one. (Default: %(default)s.)"
+    about = "rating: scores are ratings as they are. other: fit them first. (Default: %(default)s.)"
     units = (RATING, OTHER_UNIT)
     command.add_argument("--score-unit", help=about, choices=units, default=OTHER_UNIT)
 
 
 def add_threads(command: Group, default: str = "all cores") -> None:
-    about = f"The number of threads. (Default: {default}.)"
+    about = f"Compute with so many threads. (Default: {default}.)"
     command.add_argument("--threads", help=about, type=whole(), metavar="N")
 
 
