@@ -332,3 +332,21 @@ def test_a_context_with_half_the_texts_leaves_few_degrees_of_freedom() -> None:
     context = np.concatenate([np.zeros(50, int), 1 + np.arange(50) // 5])
     spread = clustered_spread(np.ones((100, 1)), np.full(100, 0.01), ResamplingUnits(context))
     assert spread.freedom < 4
+
+
+def test_a_score_that_follows_from_length_favours_nobody():
+    """The number of words says nothing of quality, and nothing of it is left beside length."""
+    generator = np.random.default_rng(0)
+    words = generator.integers(3, 20, 200).astype(float)
+    rows = favours(
+        words,
+        BiasTexts(
+            quality=generator.normal(size=200),
+            units=ResamplingUnits(np.arange(200)),
+            words=words,
+            punctuation=np.zeros(200),
+            system=np.tile(["a", "b"], 100),
+            ratings=None,
+        ),
+    )
+    assert all("favour" not in row and row["note"] for row in rows)

@@ -398,6 +398,7 @@ def estimate(
         kernel=making.kernel if name == NEIGHBORS else None,
         unit=score_unit if name.startswith(SCORE_PREFIX) else None,
         by=by,
+        these_outputs=these_outputs or None,
         seed=seed,
         scale=user_ratings.scale,
         n=len(training),

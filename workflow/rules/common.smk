@@ -13,7 +13,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
 # Of the library that these rules are for.
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 # Beside these rules, as in a checkout, lies the library, and it is taken, whichever is installed.
 # Rules that come from an address have none beside them, and take the installed one.
 LIBRARY = Path(str(workflow.current_basedir)).parent

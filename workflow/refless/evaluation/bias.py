@@ -213,6 +213,8 @@ def favours(score: Array, texts: BiasTexts) -> list[dict[str, Any]]:
         reason = "too few texts"
     elif np.ptp(score) <= NOISE * np.abs(score).max():
         reason = "the score is constant"
+    elif _is_sum(score, covariates):
+        reason = "the score follows from system, length and punctuation"
     else:
         try:
             regression = corrected_regression(score, texts.quality, covariates, noise)
@@ -234,6 +236,19 @@ def favours(score: Array, texts: BiasTexts) -> list[dict[str, Any]]:
                 row["note"] = row["note"] or ("" if noise else EXACT)
         rows.append(row)
     return rows
+
+
+def _is_sum(score: Array, covariates: Array) -> bool:
+    """Whether a score, float64 (n,), is a sum of effects of the covariates, float64 (n,
+    covariates), and nothing else: then nothing of it is left to follow quality.
+
+    >>> words = np.array([[1.0, 3.0], [1.0, 5.0], [1.0, 4.0]])
+    >>> _is_sum(np.array([6.0, 10.0, 8.0]), words), _is_sum(np.array([6.0, 10.0, 9.0]), words)
+    (True, False)
+    """
+    away = score - score.mean()
+    left = away - covariates @ np.linalg.lstsq(covariates, away, rcond=None)[0]
+    return bool(left @ left <= NOISE * (away @ away))
 
 
 def _favour(
