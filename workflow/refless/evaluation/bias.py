@@ -180,12 +180,11 @@ def covariates_of(texts: BiasTexts) -> tuple[Array, list[Effect]]:
     ):
         values = values - values.mean()
         others = np.column_stack(columns)
-        left = values - others @ np.linalg.lstsq(others, values, rcond=None)[0]
-        if left @ left > NOISE * (values @ values):
+        if _is_sum(values, others):
+            effects.append(Effect(kind, per, n, reason="does not differ within systems"))
+        else:
             effects.append(Effect(kind, per, n, len(columns)))
             columns.append(values)
-        else:
-            effects.append(Effect(kind, per, n, reason="does not differ within systems"))
     return np.column_stack(columns), effects
 
 
@@ -238,15 +237,15 @@ def favours(score: Array, texts: BiasTexts) -> list[dict[str, Any]]:
     return rows
 
 
-def _is_sum(score: Array, covariates: Array) -> bool:
-    """Whether a score, float64 (n,), is a sum of effects of the covariates, float64 (n,
-    covariates), and nothing else: then nothing of it is left to follow quality.
+def _is_sum(values: Array, covariates: Array) -> bool:
+    """Whether values, float64 (n,), are a constant and a sum of effects of the covariates, float64
+    (n, covariates), so that nothing is left beside them.
 
     >>> words = np.array([[1.0, 3.0], [1.0, 5.0], [1.0, 4.0]])
     >>> _is_sum(np.array([6.0, 10.0, 8.0]), words), _is_sum(np.array([6.0, 10.0, 9.0]), words)
     (True, False)
     """
-    away = score - score.mean()
+    away = values - values.mean()
     left = away - covariates @ np.linalg.lstsq(covariates, away, rcond=None)[0]
     return bool(left @ left <= NOISE * (away @ away))
 
