@@ -43,6 +43,8 @@ Array = np.ndarray
 VOCABULARY, TOPIC_WORDS = 400, 40
 """Words, by Zipf's law; and how many of them belong to a topic, where there are topics."""
 DRAWS = 1000
+FEWEST_VALUES = 3
+"""Estimates without which nothing is said of their deviation."""
 CODE = (
     Path(__file__).resolve(),
     *("evaluation/decisions.py", "evaluation/pairs.py", "evaluation/replacement.py"),
@@ -289,10 +291,12 @@ def new_systems(seed: int, systems: int, deviation: float, mean: float = 0.3) ->
     return row("score_judge", texts.rated(quality, judge=score), "systems", seed)
 
 
-def few_contexts(seed: int, contexts: int) -> dict[str, Any]:
-    """r of a useless score that hangs on the context, as a part of quality does."""
+def few_contexts(seed: int, contexts: int, one_heavy: bool = False) -> dict[str, Any]:
+    """r of a useless score that hangs on the context, as a part of quality does. If ``one_heavy``,
+    one more context has as many texts as the others together."""
     generator = np.random.default_rng(seed)
-    texts = simulate(generator, contexts=contexts, systems=15)
+    texts = simulate(generator, contexts * (2 if one_heavy else 1), systems=15)
+    texts.context = np.minimum(texts.context, contexts)
     quality = effect(generator, texts.context) + noise(generator, texts)
     score = effect(generator, texts.context) + noise(generator, texts)
     return row("score_judge", texts.rated(quality, judge=score), "texts", seed)
@@ -439,6 +443,9 @@ def cases() -> Iterator[tuple[str, Case]]:
     for contexts in (12, 20, 29):
         name = f"useless score, {contexts} contexts of 15"
         yield name, Case(partial(few_contexts, contexts=contexts), 400, "coverage", 0.92, 0.0)
+    simulated = partial(few_contexts, contexts=10, one_heavy=True)
+    name = "useless score, one of 11 contexts has half the texts"
+    yield name, Case(simulated, 400, "coverage", 0.92, 0.0)
     for scores, r in ((0, 0.0), (6, 0.4)):
         name = f"pairs of {scores} equal scores" if scores else "pairs of all methods, nothing"
         yield name, Case(partial(pairs, scores=scores, r=r), 200, "shown", 0.05)
@@ -469,18 +476,21 @@ def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
         values = values[~without]  # what has no interval promises nothing
         truth = values[:, 0].mean() if case.truth is None else case.truth
         hits = (values[:, 1] <= truth) & (truth <= values[:, 2])
-        error = (values[:, 2] - values[:, 1]).mean() / 2 / 1.96
-        ratio = error / values[:, 0].std(ddof=1)
-        extra = f"; standard error {ratio:.2f} of the deviation"
         if without.any():
             extra += f"; {without.mean():.3f} without an interval"
         if "wider" in results[0]:
             extra += f"; {np.mean([r['wider'] for r in results]):.3f} of the width of ratings alone"
-        # a deviation of n numbers has a relative error of 1 / sqrt(2 (n - 1))
-        least = ratio * (1 - (2 / (len(values) - 1)) ** 0.5)
-        too_wide = case.widest is not None and least > case.widest
+        if len(values) >= FEWEST_VALUES:
+            error = (values[:, 2] - values[:, 1]).mean() / 2 / 1.96
+            ratio = error / values[:, 0].std(ddof=1)
+            extra += f"; standard error {ratio:.2f} of the deviation"
+            # a deviation of n numbers has a relative error of 1 / sqrt(2 (n - 1))
+            least = ratio * (1 - (2 / (len(values) - 1)) ** 0.5)
+            too_wide = case.widest is not None and least > case.widest
     else:
         hits = np.array([r["hit"] for r in results])
+    if not len(hits):
+        return f"{'undecided':9} {name}: nothing in {len(results)} times{extra}"
     n = len(hits)
     low, high = limits(int(hits.sum()), n)
     outcome = judged(low, high, case.bound, at_most=case.measure == "shown")

@@ -1,4 +1,4 @@
-"""Do intervals of means and correlations hold with few contexts, or with one that has most texts?
+"""Do intervals of means hold with few contexts, or with one that has most texts?
 Numbers are simulated: ``python -m benchmarks.few_contexts``.
 
 Stage: none.
@@ -9,12 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.evaluation.measures import pearson_within
 from refless.statistics.cluster_robust import (
     ClusteredEstimate,
     clustered_mean,
-    jackknifed,
-    pearson_spread,
 )
 
 Array = np.ndarray
@@ -27,7 +24,6 @@ SIZES = {
     "30 equal contexts": [10] * 30,
     "8 contexts, one with two thirds": [98] + [7] * 7,
 }
-CORRELATIONS = (0.0, 0.5)
 SHARES = (0.0, 0.2, 0.5)
 """Of the variance between contexts."""
 
@@ -36,14 +32,6 @@ def clustered_normal(generator: np.random.Generator, context: Array, share: floa
     """Numbers of variance 1, a share of which contexts have in common, (n,)."""
     of_context = generator.normal(size=int(context.max()) + 1)[context]
     return share**0.5 * of_context + (1 - share) ** 0.5 * generator.normal(size=len(context))
-
-
-def pearson(x: Array, y: Array, context: Array) -> ClusteredEstimate:
-    """r with what it loses without each context."""
-    x, y = x - x.mean(), y - y.mean()
-    size = np.bincount(context)
-    spread = pearson_spread(x, y, context, len(size))
-    return jackknifed(pearson_within(x, y, context, np.zeros(len(x), np.int64)), size, spread)
 
 
 def of_a_mean(seed: int, context: Array, share: float) -> dict[str, float]:
@@ -61,14 +49,6 @@ def of_a_difference(seed: int, context: Array, share: float) -> dict[str, float]
     values, contexts = clustered_normal(generator, context, share), int(context.max()) + 1
     a, b = (clustered_mean(values[k::2], context[k::2], contexts) for k in (0, 1))
     return outcome(a - b, (a - b).interval, 0.0)
-
-
-def of_r(seed: int, context: Array, share: float, r: float) -> dict[str, float]:
-    """The same of a correlation."""
-    generator = np.random.default_rng(seed)
-    x, y = (clustered_normal(generator, context, share) for _ in "xy")
-    estimate = pearson(x, r * x + (1 - r**2) ** 0.5 * y, context)
-    return outcome(estimate, estimate.correlation_interval, r)
 
 
 def outcome(
@@ -106,10 +86,7 @@ def main(arguments: argparse.Namespace) -> None:
             label = f"{name}, ICC {share}"
             print(report(f"mean, {label}", [of_a_mean(k, context, share) for k in seeds]))
             differences = [of_a_difference(k, context, share) for k in seeds]
-            print(report(f"difference, {label}", differences))
-            for r in CORRELATIONS:
-                correlations = [of_r(k, context, share, r) for k in seeds]
-                print(report(f"r of {r}, {label}", correlations), flush=True)
+            print(report(f"difference, {label}", differences), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from scipy import stats
 
 from refless.evaluation.bias import bias_of_scores
 from refless.evaluation.decisions import (
+    FEW_CONTEXTS,
     FEW_RATERS,
     NOT_CLOSER,
     NOT_SIGNIFICANT,
@@ -37,6 +38,7 @@ from refless.evaluation.sentences import (
     raters_grid,
     warnings,
 )
+from refless.evaluation.within import within_table
 from refless.statistics.multiple_tests import holm
 from refless.statistics.pairwise_accuracy import (
     PERMUTATIONS,
@@ -74,6 +76,24 @@ def comparison(judged: Rated) -> Comparison:
 @pytest.fixture(scope="module")
 def pairs(judged: Rated, comparison: Comparison) -> pd.DataFrame:
     return pair_table(judged, comparison)
+
+
+def test_one_context_that_outweighs_the_others_leaves_no_interval_and_no_verdict(rated):
+    n = len(rated)
+    good = rated.quality + np.random.default_rng(1).normal(0, 0.1, n)
+    heavy = np.where(np.arange(n) < 0.6 * n, 0, 1 + np.arange(n) % 12)
+    heavy_rated = replace(rated, context=heavy, context_group=heavy, scores={"score_good": good})
+    comparison = compare(heavy_rated, SETTINGS)
+    ends = [name for name in comparison.table if name.endswith(("_low", "_high"))]
+    assert comparison.table[ends].isna().all(axis=None)
+    within = within_table(comparison)
+    assert within[[name for name in within if name.endswith("_low")]].isna().all(axis=None)
+    decision = decide_split(comparison, "texts")
+    assert (decision.shown, decision.why_not) == (False, FEW_CONTEXTS)
+    assert pair_table(heavy_rated, comparison)["p_holm"].isna().all()
+    assert any(line.startswith("no intervals") for line in warnings(heavy_rated, comparison))
+    half = np.where(np.arange(n) < 0.5 * n, 0, 1 + np.arange(n) % 12)
+    assert replace(rated, context_group=half).has_intervals
 
 
 def test_holm_steps_down():

@@ -6,11 +6,7 @@ from statsmodels.regression.linear_model import OLS
 
 from refless.statistics.cluster_robust import (
     FEWEST_EFFECTIVE,
-    ClusteredEstimate,
     clustered_mean,
-    jackknifed,
-    pearson_influence,
-    pearson_spread,
 )
 
 CLUSTER = np.array([0] * 9 + [1] * 3 + [2] * 2 + [3] + [4] * 4)
@@ -107,46 +103,3 @@ def test_p_and_interval_agree():
     mean = clustered_mean(values, np.arange(20) // 2, 10)
     edge = clustered_mean(values - mean.interval[0], np.arange(20) // 2, 10)
     assert edge.p == pytest.approx(0.05)
-
-
-def pearson_of(x: np.ndarray, y: np.ndarray, cluster: np.ndarray) -> ClusteredEstimate:
-    def statistic(weights: np.ndarray) -> np.ndarray:
-        kept = [np.repeat(np.arange(len(x)), row[cluster].astype(int)) for row in weights]
-        return np.array([np.corrcoef(x[rows], y[rows])[0, 1] for rows in kept])
-
-    return jackknifed(statistic, np.bincount(cluster))
-
-
-def test_the_influence_of_a_pair_is_the_slope_of_r_in_its_weight():
-    x, y = np.random.default_rng(6).normal(size=(2, 30))
-    x, y = x - x.mean(), y - y.mean()
-    step = 1e-5
-    for row, influence in enumerate(pearson_influence(x, y)[:5]):
-        weights = np.ones(30)
-        weights[row] += step
-        moved = np.cov(x, y, aweights=weights)
-        r = moved[0, 1] / np.sqrt(moved[0, 0] * moved[1, 1])
-        slope = (r - np.corrcoef(x, y)[0, 1]) / step * 30
-        assert slope == pytest.approx(influence, rel=1e-3, abs=1e-4)
-
-
-def test_a_jackknife_of_r_is_near_its_influence_where_there_are_many_clusters():
-    x, y = np.random.default_rng(7).normal(size=(2, 600))
-    y, cluster = y + x, np.arange(600) // 3
-    x, y = x - x.mean(), y - y.mean()
-    r = pearson_of(x, y, cluster)
-    linear = clustered_mean(pearson_influence(x, y), cluster, 200)
-    assert r.error == pytest.approx(linear.error, rel=0.03)
-    low, high = r.correlation_interval
-    assert low < r.interval[0] < r.value < high < r.interval[1]
-
-
-def test_a_context_with_all_of_the_variance_is_the_only_one_that_counts():
-    x, y = np.random.default_rng(8).normal(size=(2, 120))
-    cluster = np.arange(120) // 10
-    loud = np.where(cluster == 0, 30, 1)
-    x, y = (loud * (values - values.mean()) for values in (x, y))
-    spread = pearson_spread(x, y, cluster, 12)
-    r = jackknifed(lambda weights: weights @ np.arange(12.0), np.bincount(cluster), spread)
-    assert r.effective < 1.2
-    assert not r.has_interval

@@ -23,6 +23,7 @@ from refless.evaluation.evaluate import (
 )
 from refless.evaluation.measures import FEWEST_SYSTEMS
 from refless.evaluation.pairs import ranks
+from refless.evaluation.read import Rated
 from refless.evaluation.replacement import FEWEST_RATERS, YARDSTICKS, replacing
 from refless.methods import SCORE_PREFIX, adds_to_surface, is_candidate
 from refless.statistics import IntervalEstimate, interval
@@ -221,7 +222,7 @@ def _decide_row(comparison: Comparison, row: Mapping[Any, Any], methods: int) ->
         methods=methods,
         within_systems=comparison.within_systems(key),
     )
-    return replace(decision, why_not=why_not_shown(decision))
+    return replace(decision, why_not=why_not_shown(decision, comparison.rated))
 
 
 def _best_text_blind(
@@ -241,12 +242,12 @@ def _best_text_blind(
     return best[1], IntervalEstimate(float(values[0]), low, high)
 
 
-def why_not_shown(decision: Decision) -> str:
+def why_not_shown(decision: Decision, rated: Rated) -> str:
     """The definition of *shown*: a code for the first condition that is not met, or nothing. p is
     below `LEVEL` after the correction, the lead is `LEAST_LEAD` or more, and the intervals of r and
     of r within systems lie above 0."""
     if np.isnan(decision.p):
-        return _why_not_tested(decision)
+        return _why_not_tested(decision, rated)
     if decision.corrected_p >= LEVEL:
         return NOT_SIGNIFICANT
     if decision.lead.value < LEAST_LEAD:
@@ -257,10 +258,12 @@ def why_not_shown(decision: Decision) -> str:
     return "" if within is None or within.low > 0 else SYSTEM_ALONE
 
 
-def _why_not_tested(decision: Decision) -> str:
+def _why_not_tested(decision: Decision, rated: Rated) -> str:
     """What there are too few of."""
     if decision.systems is not None and decision.systems < FEWEST_SYSTEMS:
         return FEW_SYSTEMS
+    if rated.one_context_outweighs:
+        return FEW_CONTEXTS
     if np.isnan(decision.lead.low):
         return FEW_TEXTS
     # an interval of these contexts is no test of the next one

@@ -24,7 +24,7 @@ from refless.evaluation.rate import check_columns, cross_predict, missing_scores
 from refless.methods import SCORE_PREFIX
 from refless.methods.estimators import TableEstimator
 from refless.methods.table import prompt_kind, prompts_of, with_keys
-from refless.statistics.cluster_robust import FEWEST_EFFECTIVE
+from refless.statistics.bootstrap import FEWEST_EFFECTIVE
 from refless.statistics.measure import Measure
 from refless.statistics.variance_components import Needed
 

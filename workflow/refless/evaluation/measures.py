@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 
 from refless.evaluation.read import CvSplit, Rated
 from refless.statistics.bootstrap import (
-    FEWEST_TEXTS,
     bootstrap,
     draw_blocks,
     spread_draws,
@@ -90,7 +89,8 @@ def measure(
         # a training mean differs between folds, and says nothing of systems
         level = training_means if score is None else 0
         scores = grid.means(ranked - level if x.any() else np.zeros(len(x)))
-        values |= system_measures(grid.means(quality), scores, draws, seed)
+        number = draws if rated.has_intervals else 0
+        values |= system_measures(grid.means(quality), scores, number, seed)
     if split.name == "systems":
         # no candidate is weighted, and each system is drawn alone: its own r
         alone = np.eye(int(group.max()) + 1, dtype=np.uint16)
@@ -138,8 +138,7 @@ def _weights(rated: Rated, draws: int, seed: int) -> tuple[Array, Iterator[Array
     """Number of the unit of each text, (n,), and blocks of weights (draws, units): first, all count
     once."""
     units, unit = rated.distinct_units
-    enough = rated.text_id.max() + 1 >= FEWEST_TEXTS
-    blocks = draw_blocks(units, draws, seed) if enough else iter(())
+    blocks = draw_blocks(units, draws, seed) if rated.has_intervals else iter(())
     return unit, chain([np.ones((1, len(units.primary)), np.uint16)], blocks)
 
 

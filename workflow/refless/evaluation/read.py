@@ -24,7 +24,13 @@ from refless.methods.table import (
 )
 from refless.models.folds import in_folds
 from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, unordered
-from refless.statistics.bootstrap import ResamplingUnits, contexts_if_enough, crossed_units
+from refless.statistics.bootstrap import (
+    FEWEST_EFFECTIVE,
+    FEWEST_TEXTS,
+    ResamplingUnits,
+    contexts_if_enough,
+    crossed_units,
+)
 from refless.statistics.pairwise_accuracy import SystemGrid, system_grid
 from refless.statistics.reliability import Raters, rater_agreement
 
@@ -126,6 +132,18 @@ class Rated:
         enough = contexts_if_enough(self.context_group) is not None
         contexts = self.context_group if enough else self.context
         return crossed_units(contexts, self.text_id, never_crossed)
+
+    @property
+    def one_context_outweighs(self) -> bool:
+        """Whether the contexts that are resampled are worth fewer than `FEWEST_EFFECTIVE` of one
+        size, so that there are no intervals."""
+        return self.resampling_units.effective < FEWEST_EFFECTIVE
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there are enough different texts to resample, and contexts, if these are
+        resampled."""
+        return bool(self.text_id.max() + 1 >= FEWEST_TEXTS) and not self.one_context_outweighs
 
     @cached_property
     def distinct_units(self) -> tuple[ResamplingUnits, Array]:

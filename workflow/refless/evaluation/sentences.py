@@ -22,7 +22,7 @@ from refless.evaluation.measures import score_direction
 from refless.evaluation.read import Rated
 from refless.methods import SCORE_PREFIX, label
 from refless.statistics import IntervalEstimate
-from refless.statistics.bootstrap import FEWEST_CONTEXTS
+from refless.statistics.bootstrap import FEWEST_CONTEXTS, FEWEST_EFFECTIVE
 from refless.statistics.printed_p import printed_p
 
 MOST_LINES = 30
@@ -270,6 +270,12 @@ def warnings(rated: Rated, comparison: Comparison) -> Iterator[str]:
         )
     if 1 < (number := rated.contexts) < FEWEST_CONTEXTS:
         yield f"{number} contexts are too few to be resampled: intervals hold for these alone"
+    if rated.one_context_outweighs:
+        worth = rated.resampling_units.effective
+        yield (
+            "no intervals and no verdict: one context, or one text, has so many of the rows that"
+            f" all are worth {worth:.1f} of one size, fewer than {FEWEST_EFFECTIVE:.0f}"
+        )
 
 
 def _scale_and_raters(rated: Rated) -> Iterator[str]:

@@ -72,7 +72,8 @@ def within_table(comparison: Comparison) -> pd.DataFrame:
             if name in draws:
                 cells |= interval_columns(f"r_{name}", np.clip(draws[name], -1, 1))
         if WITHIN_CONTEXTS in draws and rated.context is not None:
-            values, number = _first_values(comparison, key), len(draws[WITHIN_CONTEXTS]) - 1
+            values = _first_values(comparison, key)
+            number = len(draws[WITHIN_CONTEXTS]) - 1
             accuracy = accuracy_within_contexts(
                 values, rated.quality, rated.context, number, comparison.seed
             )

@@ -21,6 +21,8 @@ KEPT = 1 << 26
 """Weights up to which all draws are kept for the next row of a table: 128 MB."""
 FEWEST_CONTEXTS, FEWEST_TEXTS = 10, 30
 """Contexts from which on they are resampled; different texts without which there is no interval."""
+FEWEST_EFFECTIVE = 3.0
+"""Effective units, such as contexts, without which there is no interval."""
 ENOUGH_UNITS = 30
 """Resampled units from which on draws need no Student's t, see `spread_scale`."""
 TAIL = 0.025
@@ -142,6 +144,20 @@ class ResamplingUnits:
         if self.crossed is None:
             return primary
         return primary + len(np.unique(self.crossed[self.primary < 0]))
+
+    @cached_property
+    def effective(self) -> float:
+        """The effective number of units, (sum n)^2 / sum n^2 of their sizes: `number` where all
+        have as many candidates, about 1 where one has nearly all.
+
+        >>> ResamplingUnits(np.array([0, 0, 0, 1])).effective
+        1.6
+        """
+        units = self.primary
+        if self.crossed is not None:
+            units = np.where(units < 0, units.max() + 1 + self.crossed, units)
+        sizes = np.bincount(units)
+        return float(sizes.sum() ** 2 / (sizes**2).sum())
 
     def distinct(self) -> tuple["ResamplingUnits", Array]:
         """Each combination once, and which one each candidate has, int64 (candidates,)."""

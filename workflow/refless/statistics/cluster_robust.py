@@ -15,7 +15,7 @@ multi-stage samples"; Imbens and Kolesár (2016), "Robust standard errors in sma
 practical advice", equations 10 to 12.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -24,12 +24,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.statistics.bootstrap import t_quantile
+from refless.statistics.bootstrap import FEWEST_EFFECTIVE, t_quantile
 
 Array = np.ndarray
-
-FEWEST_EFFECTIVE = 3.0
-"""Effective clusters without which there is no interval."""
 
 
 @dataclass(frozen=True)
@@ -98,15 +95,6 @@ class ClusteredEstimate:
             return float("nan"), float("nan")
         half = t_quantile(self.freedom) * self.error
         return self.value - half, self.value + half
-
-    @property
-    def correlation_interval(self) -> tuple[float, float]:
-        """`interval` of a correlation, made on Fisher's scale, artanh, and inside -1 and 1."""
-        if not self.has_interval or abs(self.value) >= 1:
-            return float("nan"), float("nan")
-        centre = np.arctanh(self.value)
-        half = t_quantile(self.freedom) * self.error / (1 - self.value**2)
-        return float(np.tanh(centre - half)), float(np.tanh(centre + half))
 
     @property
     def p(self) -> float:
@@ -298,64 +286,3 @@ def clustered_mean(
     left = np.where(share < 1, 1 - share, 1)
     influence = deviation / (n * np.sqrt(left))
     return ClusteredEstimate(float(mean), influence, share[None], (variance * share / n)[None])
-
-
-def jackknifed(
-    statistic: Callable[[Array], Array], size: Array, spread: Array | None = None
-) -> ClusteredEstimate:
-    """A statistic, with what it loses without each cluster in place of what the cluster moves it
-    by: the same for a mean, and nearer to the truth for a correlation from few clusters.
-
-    statistic : from weights (rows, clusters) to numbers (rows,), as of
-        `refless.statistics.bootstrap.bootstrap`
-    size : texts of each cluster, (clusters,)
-    spread : sum of the squared influence of each cluster's texts, such as
-        `pearson_spread`, float64 (clusters,); None: as many as its texts
-
-    The difference of two statistics of the same texts is a statistic to be jackknifed itself.
-
-    The influence of cluster g is (T - T without g) sqrt(1 - u_g): for a mean, T - T without g is
-    the sum of g's deviations over n (1 - u_g).
-
-    >>> values, cluster = np.array([1.0, 3.0, 2.0, 7.0, 5.0]), np.array([0, 0, 1, 1, 2])
-    >>> size, total = np.bincount(cluster), np.bincount(cluster, values)
-    >>> mean = jackknifed(lambda weights: weights @ total / (weights @ size), size)
-    >>> bool(np.isclose(mean.error, clustered_mean(values, cluster, clusters=3).error))
-    True
-    """
-    clusters = len(size)
-    (value,) = statistic(np.ones((1, clusters)))
-    without = statistic(1 - np.eye(clusters))
-    share = size / size.sum()
-    influence = (value - without) * np.sqrt(1 - share)
-    return ClusteredEstimate(
-        float(value), influence, share[None], (share if spread is None else spread)[None]
-    )
-
-
-def pearson_influence(x: Array, y: Array) -> Array:
-    """What each pair moves Pearson's r by, times their number, float64 (n,), of numbers (n,) that
-    are centred, be it in groups. Their mean is 0. Standardised, it is x y - r (x^2 + y^2) / 2.
-
-    x, y : float64 (n,), not constant
-
-    >>> pearson_influence(np.array([-1.0, 0.0, 1.0]), np.array([-1.0, 1.0, 0.0]))
-    array([ 0.75 , -0.375, -0.375])
-    """
-    x = x / np.sqrt((x * x).mean())
-    y = y / np.sqrt((y * y).mean())
-    r = (x * y).mean()
-    return np.asarray(x * y - r / 2 * (x * x + y * y))
-
-
-def pearson_spread(x: Array, y: Array, cluster: Array, clusters: int) -> Array:
-    """The sum of squares of each cluster's `pearson_influence`, float64 (clusters,), as a share:
-    where one context has nearly all of the variance, it is nearly 1, whatever its size.
-
-    >>> x, y = np.array([-8.0, 8.0, -1.0, 1.0]), np.array([8.0, 4.0, -6.0, -6.0])
-    >>> pearson_spread(x, y, np.array([0, 0, 1, 1]), clusters=2).round(2)
-    array([0.98, 0.02])
-    """
-    squares = np.bincount(cluster, pearson_influence(x, y) ** 2, clusters)
-    total = squares.sum()
-    return np.asarray(squares / total if total > 0 else squares)
