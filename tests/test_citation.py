@@ -29,7 +29,9 @@ def test_what_is_not_given_is_not_in_a_signature():
     assert signature(a=None, b=(), c="", d=0) == signature(d=0) != signature(d=1)
 
 
-@pytest.mark.parametrize("change", [{"by": "context"}, {"seed": 1}, {"scale": (0, 6)}])
+@pytest.mark.parametrize(
+    "change", [{"by": "context"}, {"seed": 1}, {"scale": (0, 6)}, {"plan": 0.2}]
+)
 def test_what_decides_an_estimate_is_in_its_signature(change):
     given = rows(40)
     asked = {"by": "system", "seed": 0, "scale": (1, 5), "method": "score_judge"}
@@ -40,3 +42,23 @@ def test_what_decides_an_estimate_is_in_its_signature(change):
     assert f"version:refless.{refless.__version__}" in once.signature.split("|")
     given[35]["score_judge"] += 1  # an output
     assert refless.estimate(given[:30], given, **asked).signature != once.signature
+
+
+def test_the_scale_is_in_the_signature_of_predictions_that_hang_on_it():
+    given = rows(40)
+    outputs = [{"text": "a new text"}]
+    answers = [
+        refless.score(given, outputs, method="middle", scale=scale) for scale in ((1, 5), (1, 9))
+    ]
+    assert [answer.table["prediction"][0] for answer in answers] == [3, 5]
+    assert answers[0].signature != answers[1].signature
+
+
+def test_unrated_rows_of_ratings_do_not_count_where_outputs_are_given():
+    given = rows(40)
+    unrated = {**given[0], "text": "nobody rated this"}
+    del unrated["quality"]
+    more = [*given, unrated]
+    once, other = (refless.estimate(each, given, method="score_judge") for each in (given, more))
+    assert once.signature == other.signature
+    assert once.answer == other.answer

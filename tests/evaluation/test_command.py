@@ -18,7 +18,7 @@ from scipy import stats
 
 import refless
 from refless.cli import build_parser, main
-from refless.errors import OutputError
+from refless.errors import FormatError, OutputError, SettingError
 from refless.evaluation import FILES
 from refless.evaluation.evaluate import COLUMNS
 from refless.methods import METHODS, is_text_blind
@@ -60,6 +60,30 @@ def test_the_table_has_every_method_under_every_split(made):
     assert (found["coverage"].isna() == found["reason"].notna()).all()
     known = found[found["pearson_low"].notna()]
     assert known["pearson"].between(known["pearson_low"], known["pearson_high"]).all()
+
+
+def test_a_prediction_names_the_first_row_of_its_text():
+    given = rows(60)
+    single = pd.DataFrame(given).assign(quality=lambda table: table["quality"].round())
+    both = pd.concat([single.assign(rater=rater) for rater in "ab"]).sort_index(kind="stable")
+    answer = refless.compare(both, kernels=["bleu.char"], draws=1000, repeats=1)
+    predictions = answer.comparison.predictions
+    texts = both["text"].to_numpy()[predictions["row"] - 1]
+    assert set(texts) == set(single["text"])
+    assert set(predictions["row"]) == set(range(1, 120, 2))
+
+
+def test_the_unit_of_scores_is_refused_where_there_are_none():
+    given = rows(60, score_judge=False)
+    with pytest.raises(SettingError, match="unit of scores"):
+        refless.compare(given, score_unit="rating")
+
+
+def test_new_contexts_are_refused_where_no_context_is_known():
+    given = rows(60, context=False, references=False)
+    for method in ("ridge", "neighbors"):
+        with pytest.raises(FormatError, match="context"):
+            refless.score(given, [{"text": "new"}], method=method, new_contexts=True)
 
 
 def test_predictions_give_the_table(made):

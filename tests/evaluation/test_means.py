@@ -406,12 +406,43 @@ def test_bad_tables_are_refused_in_a_line(change, words):
         refless.estimate(*change(*frames()))
 
 
+def test_a_mean_by_context_wants_a_context_of_each_text():
+    rated, outputs = frames()
+    outputs.loc[3, "context"] = ""
+    with pytest.raises(FormatError, match="1 texts have no context"):
+        refless.estimate(rated, outputs, by="context")
+
+
+def test_ratings_that_are_alike_are_known_where_all_of_these_outputs_are_rated():
+    rated, _ = frames()
+    rated.loc[rated["system"] == "ant", "quality"] = 3.0
+    answer = refless.estimate(rated, rated, these_outputs=True, method="score_judge")
+    ant = answer.table.set_index("system").loc["ant"]
+    assert (ant["mean_low"], ant["mean_high"]) == (3, 3)
+    assert not any("no interval" in line for line in answer.warnings)
+
+
+def test_rated_texts_that_are_not_among_these_outputs_are_named_where_the_means_are():
+    rated, outputs = frames()
+    within, beside = (
+        refless.estimate(rated, texts, these_outputs=True, method="score_judge")
+        for texts in (outputs, outputs.iloc[-50:])
+    )
+    lines = [
+        next(line for line in answer.answer.splitlines() if "of these outputs" in line)
+        for answer in (within, beside)
+    ]
+    assert "rated texts" not in lines[0]
+    assert "rated texts" in lines[1]
+
+
 def test_bad_settings_are_refused():
     rated, outputs = frames()
     settings: list[dict[str, Any]] = [
         *({"plan": 0}, {"method": "score_none"}, {"kernel": "bleu.none"}),
         *({"method": "system"}, {"method": "text"}, {"by": "quality"}),
         *({"scale": scale} for scale in ([1], [], ("1", "5"), [5, 1], 5)),
+        *({"need": ["quality"]}, {"rated": "score_judge"}),
     ]
     for more in settings:
         with pytest.raises(ReflessError):

@@ -76,6 +76,7 @@ def compare(
     unrated : number of texts whose predictions would save ratings
     draws, seed, repeats : of the bootstrap, of what is random, of the folds at most
     networks : also train RNN-QE, which takes minutes and torch
+    threads : to compute with (None: as many as the process may use)
     step : called with how many methods, or models of the learning curve, are done, how many there
         are, and which is next
     reading : ``columns``, ``format``, ``repeated``, ``center``, ``join``, ``raters``: as of
@@ -96,6 +97,7 @@ def compare(
     _check_whole("repeats", repeats, 1)
     if unrated is not None:
         _check_whole("unrated", unrated, 1)
+    _check_reading(reading)
     user_ratings = read_rated(ratings, scale=scale, **reading)
 
     from refless.evaluation import evaluate
@@ -114,6 +116,9 @@ def compare(
     from refless.machine import installed
 
     rated = of_user(user_ratings)
+    if score_unit == RATING and not rated.scores:
+        message = "the unit of scores is given, and the ratings have no column score_<name>"
+        raise SettingError(message, remedy="leave score_unit out")
     torch = installed("torch")
     why = "it needs torch, which is not installed" if networks else "not asked for"
     settings = ComparisonSettings(
@@ -131,6 +136,7 @@ def compare(
     replacement, not_tested = replacement_table(rated, comparison, epsilon, score_unit)
     decisions = decide(comparison, pairs, replacement, not_tested)
     bias = bias_of_scores(comparison)
+    curve = learning_curve(rated, comparison, settings, step)
     source = Source(_paths(ratings), user_ratings.scale, reading)
     return ComparisonAnswer(
         table=comparison.table,
@@ -142,13 +148,13 @@ def compare(
         decisions=decisions,
         source=source,
         next_step=next_step(decisions, source, seed),
-        learning_curve=learning_curve(rated, comparison, settings, step),
+        learning_curve=curve,
         within=within_table(comparison),
         replacement=replacement,
         bias=bias,
         epsilon=epsilon,
         signature=signature(
-            splits=[f"{len(repeats)}*{name}" for name, repeats in comparison.splits.items()],
+            splits=[f"{len(folds)}*{name}" for name, folds in comparison.splits.items()],
             kernels=list(settings.kernels),
             networks="rnn_qe" if settings.networks else None,
             draws=draws,
@@ -202,6 +208,10 @@ def score(
     new_contexts : whether the outputs answer contexts that no rated text answers; then what the
         method chooses in training, it chooses by left-out contexts
     scale : lowest and highest possible rating, as of `compare`
+    threads : as of `compare`
+    outputs_format : of the outputs, as ``format`` of the ratings
+    step : called with how many texts are done, of neighbors
+    reading : as of `compare`
 
     ``table`` has a row a text. Raises FormatError, KernelError, SettingError: as `compare`; or
     arguments do not go together.
@@ -230,6 +240,7 @@ def score(
         if value is not None:
             _check_whole(setting, value, 1)
     _check_inputs(ratings, outputs, model, leave_one_out)
+    _check_reading(reading)
     if model is not None:
         settled = {**neighbors_settings, "new_contexts": new_contexts or None, "scale": scale}
         named = [setting for setting, value in settled.items() if value is not None]
@@ -256,8 +267,12 @@ def score(
 
     from refless.evaluation import rate
     from refless.evaluation.read import scale_of
+    from refless.methods.table import prompts_of
     from refless.models.neighbors_file import load_neighbors
 
+    if new_contexts and not prompts_of(training)[0]:
+        message = "the ratings have no column context or mr, so no context is new"
+        raise FormatError(message, remedy="leave --new-contexts out")
     texts: Any = None if outputs is None else pd.DataFrame(file.columns)
     if name == NEIGHBORS:
         if model is None:
@@ -273,7 +288,8 @@ def score(
     answer = rate.with_agreement(scored, list(truth))
     rows = answer.table
     if texts is None:  # a text may have several rows, and no rating
-        rows = rows.set_axis(training.index).astype(object).reindex(user_ratings.text_of)
+        rows = rows.astype({"neighbors": "Int64"}).set_axis(training.index)
+        rows = rows.reindex(user_ratings.text_of)
     return replace(answer, file=file, table=rows)
 
 
@@ -329,6 +345,9 @@ def estimate(
         ratings, which is a prediction as it is; ``other``: it is mapped to ratings by a line
     kernel : of neighbors, instead of a method
     by : the column whose values have a mean each
+    scale, threads, reading : as of `compare`
+    outputs_format : as of `score`
+    seed : of the folds
     plan : the width of an interval, for the number of rated texts, or of contexts, that would give
         it
     these_outputs : whether the means are those of these very texts, drawn at random of which some
@@ -354,6 +373,7 @@ def estimate(
         message = f"the unit of scores is given, and the method is {name}"
         raise SettingError(message, remedy="leave score_unit out, or give a method score_<name>")
     _check_whole("seed", seed, 0)
+    _check_reading(reading)
     needs = [column for column in method_of(name).needs if column != "context"]
     user_ratings = read_rated(ratings, scale=scale, need=["quality", *needs], **reading)
     training, path = rated_texts(user_ratings), user_ratings.files[0].path
@@ -370,7 +390,7 @@ def estimate(
     import pandas as pd
 
     from refless.evaluation.estimate_means import EstimateSettings, estimate_means
-    from refless.evaluation.rate import unreadable
+    from refless.evaluation.rate import unread_notes
     from refless.evaluation.read import scale_of
 
     texts = user_ratings.texts
@@ -391,7 +411,7 @@ def estimate(
         all_pairs=all_pairs,
         seed=seed,
     )
-    notes = unreadable(making.kernel, making.all_texts) if name == NEIGHBORS else []
+    notes = unread_notes(making.kernel, making.all_texts) if name == NEIGHBORS else []
     answer = estimate_means(training, rest, settings, file is not None, path)
     signed = signature(
         method=name,
@@ -399,10 +419,12 @@ def estimate(
         unit=score_unit if name.startswith(SCORE_PREFIX) else None,
         by=by,
         these_outputs=these_outputs or None,
+        plan=plan,
+        all_pairs=all_pairs or None,
         seed=seed,
         scale=user_ratings.scale,
         n=len(training),
-        data=tables_sum(texts, rest),
+        data=tables_sum(training, rest),
     )
     return replace(answer, warnings=[*notes, *answer.warnings], signature=signed)
 
@@ -456,8 +478,18 @@ def read_rated(
     **reading: Any,
 ) -> UserRatings:
     """`read_ratings` of one or several, which have the columns that they ``need``, and in the
-    column ``rated`` their ratings. Raises
-    SettingError: the scale is none, an option is none, or there are no ratings."""
+    column ``rated`` their ratings. Raises SettingError: the scale is none, or there are no
+    ratings."""
+    paths: Any = ratings  # one, or a sequence
+    if is_path(ratings) or is_rows(ratings) or not isinstance(ratings, Sequence):
+        paths = [ratings]
+    if not paths:
+        raise SettingError("no ratings", remedy="give a file, a folder or a table")
+    return read_ratings(paths, scale=_ends(scale), need=need, rated=rated, **reading)
+
+
+def _check_reading(reading: Mapping[str, Any]) -> None:
+    """Raises SettingError: an option of how files are read is none."""
     if reading.get("repeated", "refuse") not in ("refuse", "mean"):
         message = f"repeated is {reading['repeated']!r}"
         raise SettingError(message, remedy="give 'mean', or leave it out")
@@ -465,12 +497,6 @@ def read_rated(
     if unknown := sorted(set(reading) - options):
         remedy = f"reading is decided by {', '.join(sorted(options))}"
         raise SettingError(f"there is no option {unknown[0]!r}", remedy=remedy)
-    paths: Any = ratings  # one, or a sequence
-    if is_path(ratings) or is_rows(ratings) or not isinstance(ratings, Sequence):
-        paths = [ratings]
-    if not paths:
-        raise SettingError("no ratings", remedy="give a file, a folder or a table")
-    return read_ratings(paths, scale=_ends(scale), need=need, rated=rated, **reading)
 
 
 def _ends(scale: Sequence[float] | None) -> tuple[float, float] | None:

@@ -108,13 +108,13 @@ def fit(arguments: Namespace) -> None:
     out = out or arguments.fail("name a file: --out")
     training = rated_texts(files.ratings_of(arguments))
 
-    from refless.evaluation.rate import fit_neighbors, unreadable
+    from refless.evaluation.rate import fit_neighbors, unread_notes
     from refless.models.neighbors_file import save_neighbors, signature_line
 
     settings = {name: getattr(arguments, name) for name in SETTINGS}
     with files.progress("choosing tau") as step:
         model = fit_neighbors(training, arguments.threads, step, **settings)
     save_neighbors(model, str(out))
-    for note in unreadable(model.kernel, model.texts_):
+    for note in unread_notes(model.kernel, model.texts_):
         files.tell(f"note: {note}")
     files.tell(f"signature {signature_line(model)}")

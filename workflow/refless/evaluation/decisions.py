@@ -263,7 +263,7 @@ def _why_not_tested(decision: Decision, rated: Rated) -> str:
     if decision.systems is not None and decision.systems < FEWEST_SYSTEMS:
         return FEW_SYSTEMS
     if rated.one_context_outweighs:
-        return FEW_CONTEXTS
+        return FEW_TEXTS if rated.resampled_contexts is None else FEW_CONTEXTS
     if np.isnan(decision.lead.low):
         return FEW_TEXTS
     # an interval of these contexts is no test of the next one

@@ -105,7 +105,7 @@ def estimate_means(
         *_oddities(table, rated, settings.by),
         *_without_interval(table, clusters, settings),
     ]
-    lines = [line, _holds_for(clusters, settings), *_mean_lines(table, pairs, settings)]
+    lines = [line, _holds_for(clusters, settings, missing), *_mean_lines(table, pairs, settings)]
     if settings.plan:
         lines.append(_plan_line(table.iloc[0], clusters, settings))
     return Answer(table=table, pairs=pairs, answer="\n".join(lines), warnings=warnings)
@@ -140,10 +140,13 @@ def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int],
 
 def group_names(texts: pd.DataFrame, by: str, path: str) -> pd.Series:
     """The group of each text, by one spelling; `ALL` where there is no such column. Raises
-    FormatError: a group is called so."""
+    FormatError: a group is called so, or a text has no group."""
     if by not in texts:
         return pd.Series(ALL, texts.index)
-    groups = texts[by].astype(str)
+    groups = texts[by].fillna("").astype(str)
+    if blank := int((groups.str.strip() == "").sum()):
+        message = f"{blank} texts have no {by}, whose means are asked for"
+        raise FormatError(message, path=path, remedy="fill the column, or leave these texts out")
     if by != "system":
         groups = groups.groupby(label_ids(map(merge_key, groups))).transform("first")
     if (groups == ALL).any():
@@ -233,7 +236,9 @@ def _oddities(table: pd.DataFrame, rated: pd.DataFrame, by: str) -> Iterator[str
     """What to know of the means of each system, a sentence each."""
     systems = table[table["system"] != ALL]
     alike = rated.groupby("group")["quality"].agg(["nunique", "size"])
-    if len(same := alike.index[(alike["nunique"] == 1) & (alike["size"] > 1)]):
+    alike = alike[(alike["nunique"] == 1) & (alike["size"] > 1)]
+    same = systems.loc[systems["mean_low"].isna() & systems["system"].isin(alike.index), "system"]
+    if len(same):
         yield f"no interval, for all ratings are alike: {_listed(list(same))}"
     few = systems.loc[systems["rated"] < 2, "system"]
     if len(few):
@@ -270,10 +275,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(shorten, names[:5])) + ", ..." * (len(names) > 5)
 
 
-def _holds_for(clusters: TextClusters, settings: EstimateSettings) -> str:
-    """For what the means and their intervals hold."""
+def _holds_for(clusters: TextClusters, settings: EstimateSettings, missing: int) -> str:
+    """For what the means and their intervals hold, where so many rated texts are ``missing`` among
+    the outputs."""
     if settings.these_outputs:
-        return "means and intervals are of these outputs"
+        beside = " and of the rated texts that are not among them" if missing else ""
+        return f"means and intervals are of these outputs{beside}"
     if clusters.contexts or clusters.one_rated:
         kind = "more texts from contexts like these"
     elif settings.by != "system":

@@ -16,7 +16,7 @@ from refless.evaluation.read import FOLDS
 from refless.kernels import unread
 from refless.methods import COMBINED, GIVEN_SCORE, SCORE_PREFIX, Making, method
 from refless.methods.estimators import TableEstimator, clusters_of
-from refless.methods.table import prompts_of, score_names, with_keys
+from refless.methods.table import score_names, with_keys
 from refless.models.folds import in_folds
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.neighbors_file import signature_line
@@ -82,18 +82,16 @@ def by_method(
     """Predictions of texts by a method that is not neighbors. Raises FormatError: as
     `check_columns`."""
     check_columns(name, training, texts, path)
-    if making.new_contexts and not prompts_of(training)[0]:
-        message = "the ratings have no column context or mr, so no context is new"
-        raise FormatError(message, remedy="leave --new-contexts out")
     rated_texts, quality = training["text"].tolist(), training["quality"].tolist()
     making = replace(making, all_texts=[*rated_texts, *texts["text"]])
     predicted = method(name).make(making).fit(training, quality).predict(texts)
     columns = [training[column].tolist() for column in deciding_columns(name, training)]
-    signed = data_sum([rated_texts, quality, *(columns or [[]])])
+    signed = data_sum([rated_texts, quality, *columns])
     knows_text = method(name).kind != GIVEN_SCORE  # a line and a sum of scores know no text
     facts = {
         "signature": signature(
             method=name,
+            scale=making.scale,
             leave="contexts" if making.new_contexts else None,
             n=len(quality),
             data=signed,
@@ -120,7 +118,7 @@ def fit_neighbors(
     used = {name: value for name, value in settings.items() if value is not None}
     model = NeighborsRegressor(**{"tau": "auto", **used}, threads=threads)
     texts = training["text"].tolist()
-    unreadable(model.kernel, texts)
+    unread_notes(model.kernel, texts)  # refuses
     groups = clusters_of(with_keys(training), new_contexts)
     return model.fit(texts, training["quality"].tolist(), progress=step, groups=groups)
 
@@ -129,8 +127,8 @@ def by_neighbors(
     model: NeighborsRegressor, texts: list[str] | None, explain: int | None, step: Step | None
 ) -> ScoreAnswer:
     """Predictions by a fitted model of neighbors, of its training texts from each other without
-    ``texts``; ``explain`` adds so many nearest ones. Raises KernelError: as `unreadable`."""
-    notes = [] if texts is None else unreadable(model.kernel, texts)
+    ``texts``; ``explain`` adds so many nearest ones. Raises KernelError: as `unread_notes`."""
+    notes = [] if texts is None else unread_notes(model.kernel, texts)
     predicted, counts = model.predict_with_counts(texts, step)
     table = pd.DataFrame({"prediction": predicted, "neighbors": counts})
     if explain:
@@ -144,7 +142,7 @@ def by_neighbors(
         "too_few_neighbors": few,
         "too_many_neighbors": int(np.isnan(predicted).sum()) - few,
     }
-    warnings = [*dict.fromkeys([*unreadable(model.kernel, model.texts_), *notes])]
+    warnings = [*dict.fromkeys([*unread_notes(model.kernel, model.texts_), *notes])]
     return ScoreAnswer(table=table, facts=facts, warnings=warnings)
 
 
@@ -181,7 +179,7 @@ def measures_line(measures: Mapping[str, float | None]) -> str:
     return "Pearson {}; Spearman {}; squared error {}, of the mean rating {}".format(*cells)
 
 
-def unreadable(kernel: str, texts: Sequence[str]) -> list[str]:
+def unread_notes(kernel: str, texts: Sequence[str]) -> list[str]:
     """A sentence if a kernel cannot read some texts. Raises KernelError: these are most of them."""
     lost, sentence = unread(kernel, texts)
     if 2 * lost > len(texts):

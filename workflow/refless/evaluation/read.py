@@ -67,7 +67,8 @@ class Rated:
     scores: dict[str, Array] = field(default_factory=dict)
     scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest quality, in the user's unit
     guessed: bool = False  # nobody gave the scale
-    rows: Array = field(default_factory=lambda: np.empty(0, np.int64))  # of the input, from 1
+    # of the input, from 1: the first one of each text
+    rows: Array = field(default_factory=lambda: np.empty(0, np.int64))
     raters: Raters | None = None
     # single ratings in the user's unit: ``text``, from 0, ``rater`` and ``quality``
     ratings: pd.DataFrame | None = None
@@ -129,14 +130,19 @@ class Rated:
         if self.system is not None:  # the texts of a system that always says the same
             different = pd.Series(self.text_id).groupby(self.system).transform("nunique")
             never_crossed = (different == 1).to_numpy()
-        enough = contexts_if_enough(self.context_group) is not None
-        contexts = self.context_group if enough else self.context
-        return crossed_units(contexts, self.text_id, never_crossed)
+        return crossed_units(self.resampled_contexts, self.text_id, never_crossed)
+
+    @cached_property
+    def resampled_contexts(self) -> Array | None:
+        """The contexts that are resampled, int64 (n,); None where there are too few, so that equal
+        texts are."""
+        groups = contexts_if_enough(self.context_group)
+        return contexts_if_enough(self.context) if groups is None else groups
 
     @property
     def one_context_outweighs(self) -> bool:
-        """Whether the contexts that are resampled are worth fewer than `FEWEST_EFFECTIVE` of one
-        size, so that there are no intervals."""
+        """Whether the contexts, or texts, that are resampled are worth fewer than
+        `FEWEST_EFFECTIVE` of one size, so that there are no intervals."""
         return self.resampling_units.effective < FEWEST_EFFECTIVE
 
     @property
@@ -157,6 +163,8 @@ def of_user(user: UserRatings) -> Rated:
     low, high = scale_of(user)
     texts = user.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in user.files))
+    first_row = np.unique(user.text_of, return_index=True)[1]  # of each text, one a rater
+    rated = replace(rated, rows=first_row[rated.rows - 1] + 1)
     if not ratings["rater"].any():
         return replace(rated, guessed=user.scale is None)
     if "system" in user.texts:
