@@ -559,7 +559,7 @@ def run(names: Sequence[str], number: int | None, jobs: int, path: Path) -> list
 
 options = argparse.ArgumentParser(description=__doc__)
 options.add_argument("--case", action="append", help="part of a name; may be given several times")
-options.add_argument("--quick", action="store_true", help="a few replications of each case")
+options.add_argument("--replications", type=int, help="of each case, at most")
 options.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
 options.add_argument("--results", type=Path, default=Path("build/calibration.jsonl"))
 
@@ -567,8 +567,8 @@ options.add_argument("--results", type=Path, default=Path("build/calibration.jso
 def main(arguments: argparse.Namespace) -> None:
     parts = arguments.case or [""]
     names = [name for name, _ in cases() if any(part in name for part in parts)]
-    number = 3 if arguments.quick else None
-    print(*run(names, number, arguments.jobs, arguments.results), sep="\n", flush=True)
+    lines = run(names, arguments.replications, arguments.jobs, arguments.results)
+    print(*lines, sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -133,6 +133,10 @@ class Comparison:
         """The measures of a row, averaged over the repeats that another row has, too."""
         return self.mean_of_first(row, min(len(self.by_repeat[row]), len(self.by_repeat[other])))
 
+    def mean_of_all(self, row: Row) -> Draws:
+        """The measures of a row, averaged over all its repeats."""
+        return self.mean_of_first(row, len(self.by_repeat[row]))
+
     def mean_of_first(self, row: Row, n_repeats: int) -> Draws:
         """The measures of a row, averaged over its first repeats."""
         key = row, n_repeats
@@ -213,7 +217,8 @@ def compare(
         seed=settings.seed,
         by_repeat=by_repeat,
     )
-    draws = {row: comparison.draws_beside(row, row) for row in by_repeat}
+    # the table is made of the draws, and these of the repeats
+    draws = {row: comparison.mean_of_all(row) for row in by_repeat}
     comparison.draws = {row: values for row, values in draws.items() if values["coverage"][0] > 0}
     comparison.table = _table(comparison, reasons, settings)
     return comparison

@@ -155,8 +155,10 @@ def mean_with_spread(
     """
     values = averaged(repeats)
     share = 1 - 1 / folds if learned else None
-    values[FIXED], values[MOVED] = values["pearson"], np.zeros(len(values["pearson"]) - 1)
-    of_texts = values["pearson"][1:]
+    fixed = values["pearson"]
+    of_texts = fixed[1:]
+    values[FIXED] = fixed.copy()  # not spread, as those below are
+    values[MOVED] = np.zeros(len(of_texts))
     scale = spread_scale(rated.resampling_units.number, share, len(of_texts), seed)
     for name in [name for name in CORRELATIONS if name in values]:
         value, draws = values[name][0], values[name][1:]

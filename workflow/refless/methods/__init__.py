@@ -2,7 +2,8 @@
 
 A `Method` makes an estimator with ``fit(table, quality)`` and ``predict(table)``. Whoever compares
 methods, predicts unrated texts, or estimates means, takes them from here: what is tested is what is
-used. A new method is an entry of `METHODS`.
+used. (`refless.score` makes the same neighbors itself, since it also explains them and reads their
+files.) A new method is an entry of `METHODS`.
 
 >>> import pandas as pd
 >>> rated = pd.DataFrame({"text": ["good food", "bad food", "good place", "bad place"]})
