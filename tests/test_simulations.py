@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import few_contexts, plans, surface
+from benchmarks import calibration, plans, surface
 
 
 def test_what_a_method_adds_is_reported_with_its_error():
@@ -15,12 +15,16 @@ def test_what_a_method_adds_is_reported_with_its_error():
 
 
 def test_coverage_counts_intervals_that_there_are():
-    covers = [1.0, 0.0, 1.0, 1.0, float("nan")]
-    line = few_contexts.report("r", [{"covers": c, "freedom": 2, "effective": 3} for c in covers])
-    assert "an interval in 0.80, covers 0.750 ± 0.217" in line
-    context = np.repeat(np.arange(11), few_contexts.SIZES["11 contexts, one with half the texts"])
-    missed = [few_contexts.of_r(seed, context, 0.5, 0.5)["covers"] for seed in range(20)]
-    assert np.nanmean(missed) > 0.7
+    """Of a number that is 1 in one of four; a fifth has no interval."""
+    nan = float("nan")
+    case = calibration.Case(calibration.null, 5, "coverage", 0.92, truth=1.0)
+    rows = [(1.0, 0.5, 1.5), (0.0, -0.5, 0.5), (1.2, 0.7, 1.7), (0.8, 0.3, 1.3), (9.0, nan, nan)]
+    results = [dict(zip(("value", "low", "high"), row, strict=True)) for row in rows]
+    line = calibration.report("a mean", case, results)
+    assert "0.750" in line
+    assert "0.200 without an interval" in line
+    assert line.startswith("undecided")
+    assert "nothing in 1 times" in calibration.report("a mean", case, results[4:])
 
 
 @pytest.mark.parametrize("these_outputs", [True, False])

@@ -5,8 +5,8 @@ contexts differ. With few contexts, or with one that has half the texts, that sp
 uncertain. CR2 corrects the bias of the variance, and Bell and McCaffrey's degrees of freedom say
 how uncertain it still is: 11 contexts of which one has half the texts are worth 3.3, not 10.
 
-A working model of independent texts decides both; the estimates hold without it. In simulations
-(`benchmarks.few_contexts`) a model with an estimated correlation within contexts did worse.
+A working model of independent texts decides both; the estimates hold without it. In simulations a
+model with an estimated correlation within contexts did worse.
 
 Stage: cell. In: numbers and the cluster of each. Out: a number with an interval, or without one.
 
@@ -23,8 +23,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array
-
-from refless.statistics.bootstrap import FEWEST_EFFECTIVE, t_quantile
 
 Array = np.ndarray
 
@@ -82,28 +80,6 @@ class ClusteredEstimate:
         if (self.share >= 1).any():
             return float("nan")
         return cluster_products([(self, np.arange(len(self.influence)))]).freedom(np.ones(1))
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether there are `FEWEST_EFFECTIVE` clusters, and something varies."""
-        return bool(self.effective >= FEWEST_EFFECTIVE and self.freedom > 0 and self.error > 0)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95%, by Student's t; NaN if not `has_interval`."""
-        if not self.has_interval:
-            return float("nan"), float("nan")
-        half = t_quantile(self.freedom) * self.error
-        return self.value - half, self.value + half
-
-    @property
-    def p(self) -> float:
-        """Two-sided, that the number is 0; NaN if not `has_interval`."""
-        from scipy.special import stdtr
-
-        if not self.has_interval:
-            return float("nan")
-        return float(2 * stdtr(self.freedom, -abs(self.value) / self.error))
 
     def __add__(self, other: Self) -> Self:
         return replace(

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.statistics.bootstrap import t_quantile
+from refless.statistics.bootstrap import FEWEST_EFFECTIVE, t_quantile
 from refless.statistics.cluster_robust import (
-    FEWEST_EFFECTIVE,
     ClusteredEstimate,
     cluster_products,
     clustered_mean,
