@@ -384,14 +384,16 @@ class _Sources:
         return TextRows(self._source, owners, self._source_item)
 
     def scores_without_cluster(self) -> Array:
-        """Of each rated text, against what is not of its cluster, float64 (rated,)."""
+        """Return the score of each rated text, float64 (rated,), against the sources outside of its
+        cluster; NaN without a reference of positive weight."""
         rows, cluster = self._rated, self._cluster[self._new :]
         candidates = TextRows(rows, cluster, self._item[rows])
         statistics = self._words.statistics(candidates, self._sources(cluster), self._weight)
         return _positive_scores(statistics[:, 0])
 
     def scores_of_new(self) -> Array:
-        """Of each new text, against all sources, float64 (new,)."""
+        """Return the score of each new text, float64 (new,), against all sources; NaN without a
+        reference of positive weight."""
         rows = np.arange(self._new)
         nobody = np.full(len(self._rated), NOBODY)
         candidates = TextRows(rows, np.full(len(rows), NOBODY), self._item[rows])
@@ -399,8 +401,15 @@ class _Sources:
         return _positive_scores(statistics[:, 0])
 
     def scores_by_fold(self, fold: Array, clusters: Array) -> tuple[Array, Array]:
-        """Of each text, float64 (texts, folds), against the sources outside of a fold that are not
-        of its cluster; and float64 (texts,), against all sources outside of its own fold."""
+        """Return the scores of each text in two ways, both NaN without a reference of positive
+        weight.
+
+        fold, clusters : the fold and the cluster of each rated text, int64 (texts,), from 0
+
+        The first, float64 (texts, folds), are against the sources outside of each fold that are not
+        of the text's cluster. The second, float64 (texts,), are against all sources outside of the
+        text's own fold.
+        """
         rows = self._rated
         folds = np.append(fold, fold[self._text_of_reference])
         candidates = TextRows(rows, clusters, self._item)

@@ -235,7 +235,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
 
 class Others(NamedTuple):
-    """Of each training text, what the training texts of other clusters come to."""
+    """What the training texts of other clusters come to, for each training text."""
 
     quality: Array  # of the text itself, float64 (n,)
     number: Array  # of the others, int64 (n,)
@@ -255,7 +255,7 @@ class Others(NamedTuple):
         return cls(quality, number, np.where(number > 0, mean, 0.0))
 
     def take(self, rows: Array) -> "Others":
-        """Of some of the texts alone."""
+        """Return the same for some of the texts alone, by their numbers, int64 (rows,)."""
         return Others(*(values[rows] for values in self))
 
 

@@ -137,7 +137,7 @@ class ResamplingUnits:
 
     @cached_property
     def number(self) -> int:
-        """Of units; a text that is resampled in place of its contexts is one."""
+        """The number of units. A text that is resampled in place of its contexts counts as one."""
         primary = len(np.unique(self.primary[self.primary >= 0]))
         if self.crossed is None:
             return primary

@@ -42,7 +42,7 @@ CELLS = [
     *("cv", *Measure("cv_seeds").interval, "schedule", "provenance", "reason"),
 ]
 COEFFICIENTS = ("pearson", "spearman", "kendall", "rmse", "alpha")
-"""Of published numbers and ours, in `by_measure`."""
+"""The coefficients by which `by_measure` compares our numbers with the published ones."""
 _NEAR = (0.01, 0.05)
 """Differences of correlations, below which cells are counted."""
 _COLUMNS = [

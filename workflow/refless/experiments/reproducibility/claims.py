@@ -131,7 +131,7 @@ class _Side(NamedTuple):
 
 
 def _side(row: _Row, column: str) -> _Side:
-    """Of a row. Raises Undecidable: it has no draws."""
+    """Return a row's number in a column, with its draws. Raises Undecidable: it has no draws."""
     estimate, factor = Measure(column).estimate(row), number(row.get(TRAINING_FACTOR))
     if estimate.draws is None:
         raise Undecidable("no_draws")

@@ -1,4 +1,4 @@
-"""Of each paper: what was the same here, what agreement that lets one expect, and what came out.
+"""What was the same here as in each paper, what agreement that lets one expect, and what came out.
 
 Stage: table. In: ``resources/published/properties.yaml``, and the tables of cells, measures and
 claims. Out: a row a part of a paper, with its cells by agreement, and a row for the whole paper,

@@ -264,8 +264,15 @@ def _cells(
 
 
 def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
-    """Of each of `EVALUATIONS`, the training texts of `ADDED_MODELS` over the outputs that are
-    tested: three of five parts; of tables 4 and 5, by configuration."""
+    """Return for each of `EVALUATIONS` how many training texts `ADDED_MODELS` have, as a share of
+    the outputs that are tested.
+
+    outputs : the rated outputs; a column for each of `CROSS` says in which part each is
+    tested : the number of outputs that the table tests
+
+    In table 3, training texts are three of five parts. In tables 4 and 5 their number depends on
+    the configuration.
+    """
     shares = {"cross_validation": 3 / CV_FOLDS}
     for name in CROSS:
         part = outputs[name]

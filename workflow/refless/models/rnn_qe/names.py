@@ -17,7 +17,7 @@ CV_FOLDS = 5
 INSTANCES = dict(zip(SETUPS, (1476, 3936, 12417, 44102, 56781, 79941), strict=True))
 """Training instances of a fold by set-up, about."""
 MILLISECONDS = 2.4
-"""Of one core whose two threads are busy, for one instance in one epoch, about."""
+"""About so long takes one instance in one epoch, on one core whose two threads are busy."""
 
 
 @dataclass(frozen=True)
