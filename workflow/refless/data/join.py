@@ -83,7 +83,7 @@ def _folded(values: _Values) -> _Values:
 
 
 def _only_spelling(many: Iterable[_Values]) -> dict[_Values, _Values]:
-    """By merge keys, the values that alone have these."""
+    """Return merge keys -> values, for those values that alone have their merge keys."""
     first: dict[_Values, _Values] = {}
     several = set()
     for values in many:

@@ -229,7 +229,8 @@ class Neighbors:
     def cross_fit(
         self, table: pd.DataFrame, quality: Array, splits: Sequence[Folds]
     ) -> list[Array]:
-        """As the function `cross_fit`; each pair of texts is compared once, for all splits."""
+        """Return what the function `cross_fit` would: for each split the estimates of all texts,
+        float64 (texts,). Each pair of texts is compared once, for all splits."""
         texts, folds = list(table["text"]), [split.fold for split in splits]
         clusters = [clusters_of(table, split.new_contexts) for split in splits]
         sums = group_sums(
@@ -284,7 +285,7 @@ class Neighbors:
 
 
 def _renumbered(numbers: Array) -> Array:
-    """The same numbers without gaps."""
+    """Return whole numbers (n,) renumbered from 0 without gaps, in the same order."""
     return np.unique(numbers, return_inverse=True)[1]
 
 
@@ -330,7 +331,8 @@ class WeightedReferences:
     def cross_fit(
         self, table: pd.DataFrame, quality: Array, splits: Sequence[Folds]
     ) -> list[Array]:
-        """As the function `cross_fit`; the words of all texts are counted once."""
+        """Return what the function `cross_fit` would: for each split the estimates of all texts,
+        float64 (texts,). The words of all texts are counted once."""
         sources = _Sources(table, 0, quality, self)
         estimates = []
         for split in splits:

@@ -285,7 +285,7 @@ def ridge_path(X: Any, quality: Array, new: Any, penalties: Sequence[float]) -> 
 
 
 def ridge_regression(alpha: float) -> Any:
-    """By scikit-learn, as exactly as a double allows."""
+    """Return scikit-learn's ridge regression, which solves as exactly as a double allows."""
     from sklearn.linear_model import Ridge
 
     return Ridge(alpha=alpha, solver="sparse_cg", tol=EXACT)

@@ -89,8 +89,15 @@ def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
 def _annotator_means(
     candidate: Array, rater: Array, error: Array, n: int
 ) -> Callable[[Array], Array]:
-    """From weights (draws, n) of candidates, each with all its ratings, to the mean of each
-    annotator's errors (annotators, draws); NaN where none is left."""
+    """Return a function that computes the mean of each annotator's errors under many weights.
+
+    candidate, rater, error : of each rating its candidate, int64 from 0 to n - 1, its annotator,
+        and its error, float64, each (ratings,)
+    n : the number of candidates
+
+    The function takes the weights of the candidates, each with all its ratings, (draws, n), and
+    returns the means, float64 (annotators, draws); NaN where an annotator has no rating left.
+    """
     from scipy.sparse import csr_array
 
     names, row = np.unique(rater, return_inverse=True)

@@ -26,7 +26,7 @@ from refless.statistics.reliability import krippendorff_alpha
 from refless.statistics.variation import variation, variation_of
 
 _CORRELATIONS = ("spearman", "pearson", "kendall")
-"""From -1 on: one is added for CV*, so that their scale starts at 0."""
+"""Measures from -1 to 1. For CV*, one is added to them, so that their scale starts at 0."""
 _ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
 Array = np.ndarray
 

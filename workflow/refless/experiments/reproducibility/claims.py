@@ -161,7 +161,8 @@ def _ahead(
 
 
 def _corrected(estimate: IntervalEstimate, tests: int) -> IntervalEstimate:
-    """With the interval of the best of so many."""
+    """Return a number with the interval that holds for the best of ``tests`` numbers. With one, or
+    without draws, it is the number as it came."""
     if tests == 1 or estimate.draws is None:
         return estimate
     return IntervalEstimate.of(estimate.value, estimate.draws, tests)

@@ -63,12 +63,15 @@ DIFFERENT_SIZES = {
 Predictions = dict[str, pd.DataFrame]
 """Name of a run -> its rows, with ``provenance``."""
 NO_OUTPUTS = sealed.Sealed(None, {"provenance": "", "instances": {}})
-"""In place of outputs that cannot be had."""
+"""What is read in place of outputs that cannot be had."""
 
 
 def read_predictions(paths: Mapping[str, Sequence[str | Path]]) -> Predictions:
-    """By name, predictions of all seeds, a file a seed that was trained here, or one that came with
-    refless; of names without any, none. Raises as `refless.store.sealed.read`."""
+    """Return for each name the predictions of all its seeds; a name without files is left out.
+
+    paths : for each name its files, one a seed, computed in this run or shipped
+    Raises as `refless.store.sealed.read`.
+    """
     return {name: read_rows(files, []) for name, files in paths.items() if files}
 
 
@@ -119,7 +122,7 @@ class RowPredictions(NamedTuple):
 
 
 TablePredictions = dict[tuple[str, str], RowPredictions]
-"""By set-up and schedule."""
+"""Set-up and schedule -> their predictions."""
 
 
 def rows_of(
