@@ -78,8 +78,8 @@ class Rated:
 
     @property
     def contexts(self) -> int:
-        """The number of contexts, as a split leaves them out whole; 0 where nobody names contexts, or
-        all are one."""
+        """The number of contexts, as a split leaves them out whole; 0 where nobody names contexts,
+        or all are one."""
         return 0 if self.context_group is None else int(self.context_group.max()) + 1
 
     @cached_property

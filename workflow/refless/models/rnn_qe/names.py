@@ -79,8 +79,8 @@ class TrainingRun(NamedTuple):
         return self.networks * instances * MILLISECONDS / 3.6e6
 
     def seeds(self, most: int) -> range:
-        """The ``most`` seeds from 0 on with which it is trained. A learning curve has one seed, since
-        its random subsets do what seeds do elsewhere."""
+        """The ``most`` seeds from 0 on with which it is trained. A learning curve has one seed,
+        since its random subsets do what seeds do elsewhere."""
         return range(1 if self.size else most)
 
 
