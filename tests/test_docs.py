@@ -17,6 +17,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+import yaml
 
 from refless.cli import COMMANDS, build_parser, main
 from refless.report.catalogue import catalogue
@@ -83,6 +84,14 @@ def test_code_that_a_page_names_is_there(page):
         code = (ROOT / "workflow/refless" / path).read_text(encoding="utf-8")
         for name in CODE.findall(names):
             assert re.search(rf"(?m)^(def|class) {name}\b|^{name}\b.* =", code), f"{path}: {name}"
+
+
+def test_each_reason_of_a_table_is_explained():
+    """The page of failures and the report explain the same words."""
+    names = yaml.safe_load(text_of("workflow/refless/report/names.yaml"))
+    _, _, section = text_of("docs/failures.md").partition("\n## Reason codes\n")
+    rows = re.findall(r"(?m)^\| ([a-z_]+) \|", section)
+    assert sorted(rows) == sorted(names["reason"])
 
 
 def commands(page: str) -> Iterator[tuple[list[str], bool]]:

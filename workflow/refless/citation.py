@@ -69,7 +69,7 @@ def _word(value: Any) -> str:
 
 
 def data_sum(content: Any) -> str:
-    """By which a signature knows texts and ratings: the beginning of a SHA-256.
+    """Return the sum by which a signature knows texts and ratings: the beginning of a SHA-256.
 
     content : what JSON can have
 

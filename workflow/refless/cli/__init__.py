@@ -10,6 +10,7 @@ import io
 import logging
 import re
 import sys
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
@@ -76,6 +77,14 @@ def _as_of_today(argument: str) -> list[str]:
     return [FORMER[option] + sign + value]
 
 
+def _refuse_mistaken(parser: argparse.ArgumentParser, given: Iterable[str]) -> None:
+    """Exit as argparse does for wrong usage where an option is one of `MISTAKEN`."""
+    for word in given:
+        option = word.partition("=")[0]
+        if option in MISTAKEN:
+            parser.error(f"there is no option {option}: do you mean {MISTAKEN[option]}?")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 130 after
     Ctrl-C. For wrong usage argparse exits with 2."""
@@ -83,10 +92,9 @@ def main(argv: list[str] | None = None) -> int:
     sys.stderr = sys.stderr or io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     try:
-        parser, given = build_parser(), sys.argv[1:] if argv is None else argv
-        for option in (word.partition("=")[0] for word in given):
-            if option in MISTAKEN:
-                parser.error(f"there is no option {option}: do you mean {MISTAKEN[option]}?")
+        parser = build_parser()
+        given = sys.argv[1:] if argv is None else argv
+        _refuse_mistaken(parser, given)
         arguments = parser.parse_args([*chain(*map(_as_of_today, given))])
         arguments.run(arguments)
     except ReflessError as error:

@@ -12,7 +12,8 @@ from refless.evaluation import EPSILON, FILES
 
 
 def add_arguments(command: ArgumentParser) -> None:
-    add, count = command.add_argument, options.whole()
+    add = command.add_argument
+    count = options.whole()
     options.add_ratings(command)
     options.add_reading(command, scale="the lowest and the highest rating in the files")
     about = "A similarity by which nearest rated texts are found. It may be given several times."
@@ -48,12 +49,7 @@ def compare(arguments: Namespace) -> None:
     example:
       refless compare --ratings rated.tsv --scale 1 5 --out comparison
     """
-    folder = Path(arguments.out or "")
-    if arguments.out in ("", "-") or (os.path.lexists(folder) and not os.path.isdir(folder)):
-        raise OutputError("is no folder", path=arguments.out or "--out", remedy="name a folder")
-    for path in [folder / name for name in FILES if arguments.out]:
-        if files.check_out(str(path), *arguments.ratings, arguments.join) is None:
-            raise OutputError("is standard output", path=path, remedy="name another folder")
+    _check_folder(arguments)
     with files.progress("comparing") as step:
         answer = refless.compare(
             arguments.ratings,
@@ -77,5 +73,17 @@ def compare(arguments: Namespace) -> None:
         files.tell(f"signature {answer.signature}")
     finally:  # nobody need read the answer
         if arguments.out:
-            answer.write(folder)
-            files.tell(f"written: {folder / 'report.html'}, and tables beside it")
+            answer.write(Path(arguments.out))
+            page = Path(arguments.out, "report.html")
+            files.tell(f"written: {page}, and tables beside it")
+
+
+def _check_folder(arguments: Namespace) -> None:
+    """Raises OutputError, before the work begins: ``--out`` is no folder, or a file that would be
+    written there is an input, standard output, or cannot be written."""
+    folder = Path(arguments.out or "")
+    if arguments.out in ("", "-") or (os.path.lexists(folder) and not os.path.isdir(folder)):
+        raise OutputError("is no folder", path=arguments.out or "--out", remedy="name a folder")
+    for path in [folder / name for name in FILES if arguments.out]:
+        if files.check_out(str(path), *arguments.ratings, arguments.join) is None:
+            raise OutputError("is standard output", path=path, remedy="name another folder")

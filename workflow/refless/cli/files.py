@@ -28,8 +28,10 @@ from refless.store.files import require_writable, whole_file, write_together, wr
 _json = partial(json.dumps, ensure_ascii=False, default=str)
 # but numbers are none
 _FORMULA = re.compile(r"\s*[=+\-@](?![\d.]*(e[-+]?\d+)?\s*$)", re.IGNORECASE)
-FIRST_WORD, SILENCE = 5, 10
-"""Seconds until a command away from a terminal says what it does, and between its lines."""
+FIRST_WORD = 5
+"""Seconds until a command away from a terminal says what it does."""
+SILENCE = 10
+"""Seconds between its further lines."""
 STREAMS = 256
 """A shell gives the files that it opens numbers below this."""
 
@@ -90,14 +92,11 @@ def check_out(out: str | None, *inputs: str | None) -> Path | None:
     cannot be written."""
     if out in (None, "-") or _same(out, 1):
         return None
-    read: list[Path | int] = []
-    for path in filter(None, inputs):
-        folder = Path(path)
-        read += folder.glob("*") if os.path.isdir(folder) else [0 if path == "-" else folder]
-    if any(_same(out, file) for file in read):
+    named = [path for path in inputs if path]
+    if any(_same(out, file) for path in named for file in _files_read(path)):
         message = "is an input, which would be overwritten"
         raise OutputError(message, path=out, remedy="name another file")
-    if is_table(out) and any(_same(Path(out).parent, folder) for folder in filter(None, inputs)):
+    if is_table(out) and any(_same(Path(out).parent, folder) for folder in named):
         message = "would be read as an input the next time"
         raise OutputError(message, path=out, remedy="name another folder")
     stream = any(_same(out, number) for number in range(2, STREAMS))
@@ -111,6 +110,14 @@ def check_out(out: str | None, *inputs: str | None) -> Path | None:
     return Path(out)
 
 
+def _files_read(path: str) -> Iterable[Path | int]:
+    """The files that an input names: those of a folder, standard input, which is stream 0, or one
+    file."""
+    if os.path.isdir(path):
+        return Path(path).glob("*")
+    return [0 if path == "-" else Path(path)]
+
+
 def _same(*files: str | Path | int) -> bool:
     """Whether two paths, or numbers of streams, are one file."""
     with suppress(OSError):
@@ -122,9 +129,9 @@ def with_columns(file: File, added: Any) -> str:
     """A file with the columns of a table added, in its own format (JSON Lines for all JSON); of
     plain lines, a TSV of these alone. None becomes an empty field, or null in JSON; lists become
     JSON. Raises FormatError: a column is there already."""
-    names, rows = file.names, file.rows
-    if file.format == "lines":
-        names, rows = [], [[] for _ in rows]
+    has_columns = file.format != "lines"
+    names = file.names if has_columns else []
+    rows = file.rows if has_columns else [[] for _ in file.rows]
     _refuse_columns(file, added)
     both = zip(rows, added.to_dict("records"), strict=True)
     if file.format == "jsonl":
@@ -152,7 +159,8 @@ def finish(arguments: Namespace, file: File, columns: Any, facts: dict[str, Any]
         content = f"{_json(facts, indent=1)}\n"
     else:
         content = with_columns(file, added)
-        if file.format in ("csv", "tsv") and (number := _formulas(chain(*file.rows))):
+        number = _formulas(chain(*file.rows)) if file.format in ("csv", "tsv") else 0
+        if number:
             note = "a spreadsheet takes them for formulas: let it import texts"
             tell(f"note: {number:,} fields begin with =, +, - or @: {note}")
     write_out(content, arguments.out)
@@ -231,7 +239,8 @@ def progress(task: str) -> Iterator[Callable[..., None]]:
     ``done`` alone must be there; without a step, the time passes."""
     with tqdm(desc=task, leave=False, mininterval=2, delay=2, disable=None) as bar:
         state: dict[str, Any] = {"done": 0, "total": None, "task": task}
-        ended, begun = threading.Event(), time.monotonic()
+        ended = threading.Event()
+        begun = time.monotonic()
 
         def step(done: int, total: int | None = None, task: str = task) -> None:
             state.update(done=done, total=total, task=task)
@@ -260,7 +269,8 @@ def progress(task: str) -> Iterator[Callable[..., None]]:
 def _progress_words(task: str, state: dict[str, Any], seconds: float) -> str:
     """``comparing: ridge, 3 of 20, 15 s``; the number alone where nobody knows how many there
     are."""
-    done, total = state["done"], state["total"]
+    done = state["done"]
+    total = state["total"]
     words = [state["task"]] if state["task"] != task else []
     if done:
         words.append(f"{done:,} of {total:,}" if total else f"{done:,}")

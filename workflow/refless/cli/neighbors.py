@@ -12,11 +12,11 @@ SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
 
 
 def add_score_arguments(command: ArgumentParser) -> None:
-    add, group = command.add_argument, command.add_mutually_exclusive_group
-    learned = group()
+    add = command.add_argument
+    learned = command.add_mutually_exclusive_group()
     options.add_ratings(learned, required=False)
     learned.add_argument("--model", help="The model, by refless fit.", metavar="FILE")
-    candidates = group()
+    candidates = command.add_mutually_exclusive_group()
     options.add_outputs(candidates, required=False)
     about = "Predict each rated text from the others, in place of --outputs."
     candidates.add_argument("--leave-one-out", help=about, **options.FLAG)

@@ -1,13 +1,21 @@
 """``refless train-qe`` and ``refless qe``."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refless.api import rated_texts
 from refless.cli import files, options
+from refless.data.rows import File
 from refless.errors import FormatError, OutputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from refless.models.rnn_qe.saved import QEModel
 
 
 def add_train_arguments(command: ArgumentParser) -> None:
@@ -76,32 +84,52 @@ def qe(arguments: Namespace) -> None:
     from refless.models.rnn_qe.saved import SHIPPED_MODEL, load_model
     from refless.statistics import agreement
 
-    model, given = load_model(arguments.model or SHIPPED_MODEL), outputs.columns
-    meanings = [""] * len(given["text"])
-    if model.reads_meanings:
-        names = model.metadata.get("column"), "mr", "context"
-        column = next((name for name in names if name in given), "")
-        if not column:
-            message = "has no column mr or context, which the model was trained with"
-            raise FormatError(message, path=outputs.path, remedy="add it")
-        meanings = given[column]
-    try:
-        rated = model.rate(meanings, given["text"])
-    except FormatError as error:
-        line = outputs.lines[(error.line or 1) - 1]
-        remedy = f"mend it: the model reads {model.meanings}; or train one of your own (train-qe)"
-        raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
-    mse, of_mean = (model.cross_validation[name] or 0.0 for name in ("mse", "mse_of_mean"))
-    if mse > of_mean:
-        squared = f"squared error {mse:.3f}, of the mean rating {of_mean:.3f}"
-        files.tell(f"warning: on its own data this model is worse than the mean rating: {squared}")
-    if in_training := rated["in_training"].sum():
-        files.tell(
-            f"warning: {in_training} of {len(rated)} texts are among those that it was trained on"
-        )
-    facts, quality = {}, np.array(given.get("quality", []), float)
+    model = load_model(arguments.model or SHIPPED_MODEL)
+    rated = _rated(model, outputs)
+    _warn(model, rated)
+    facts = {}
+    quality = np.array(outputs.columns.get("quality", []), float)
     if not np.isnan(quality).all():
         facts = agreement(rated["prediction"].to_numpy(), quality, np.nanmean(quality))
     files.finish(arguments, outputs, rated[["prediction"]].round(6), facts)
     if facts:
         files.tell(f"where there is a prediction: {measures_line(facts)}")
+
+
+def _rated(model: "QEModel", outputs: File) -> "pd.DataFrame":
+    """Return what `QEModel.rate` says of each output. Raises FormatError: a column is missing, or
+    the model cannot read a meaning; the error has its line in the user's file."""
+    meanings = _meanings(model, outputs)
+    try:
+        return model.rate(meanings, outputs.columns["text"])
+    except FormatError as error:
+        line = outputs.lines[(error.line or 1) - 1]
+        remedy = f"mend it: the model reads {model.meanings}; or train one of your own (train-qe)"
+        raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
+
+
+def _meanings(model: "QEModel", outputs: File) -> Sequence[str]:
+    """Return what each output should express, empty where the model reads no meanings. Raises
+    FormatError: it reads them, and the outputs have none."""
+    given = outputs.columns
+    if not model.reads_meanings:
+        return [""] * len(given["text"])
+    for name in (model.metadata.get("column"), "mr", "context"):
+        if name in given:
+            return given[name]
+    message = "has no column mr or context, which the model was trained with"
+    raise FormatError(message, path=outputs.path, remedy="add it")
+
+
+def _warn(model: "QEModel", rated: "pd.DataFrame") -> None:
+    """Say where a model's ratings are not to be trusted: if it is worse than the mean rating, and
+    if it was trained on the same texts."""
+    mse, of_mean = (model.cross_validation[name] or 0.0 for name in ("mse", "mse_of_mean"))
+    if mse > of_mean:
+        squared = f"squared error {mse:.3f}, of the mean rating {of_mean:.3f}"
+        files.tell(f"warning: on its own data this model is worse than the mean rating: {squared}")
+    in_training = rated["in_training"].sum()
+    if in_training:
+        files.tell(
+            f"warning: {in_training} of {len(rated)} texts are among those that it was trained on"
+        )

@@ -98,7 +98,7 @@ def add_written(command: Group, *, outputs: bool = True) -> None:
 
 def add_fitting(command: Group) -> None:
     """Settings of neighbors."""
-    add, count = command.add_argument, whole()
+    add = command.add_argument
     add(
         "--kernel",
         help="Predict by the nearest rated texts, by this similarity. (Default of it: bleu.char.)",
@@ -106,7 +106,7 @@ def add_fitting(command: Group) -> None:
     about = "A rated text of this similarity or more is a neighbor. (Default: auto, tried out.)"
     add("--tau", help=about, type=tau)
     about = "Predict only from so many neighbors or more. (Default: 5.)"
-    add("--min-neighbors", help=about, type=count, metavar="N")
+    add("--min-neighbors", help=about, type=whole(), metavar="N")
     add(
         "--max-share",
         help="Predict only if no larger share of texts are neighbors. (Default: 0.66.)",

@@ -20,7 +20,7 @@ from refless.errors import FormatError
 _log = logging.getLogger(__name__)
 
 BINARY_ENDINGS = {".parquet": "Parquet", ".feather": "Feather", ".xlsx": "Excel"}
-"""Of files that need ``refless[files]``, and what they are called."""
+"""Ending of a file that needs ``refless[files]`` -> what its format is called."""
 TABLE = "the table"
 """What messages call a table in memory."""
 Rows = tuple[list[str], list[dict[str, Any]]]

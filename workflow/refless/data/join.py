@@ -83,7 +83,7 @@ def _folded(values: _Values) -> _Values:
 
 
 def _only_spelling(many: Iterable[_Values]) -> dict[_Values, _Values]:
-    """By merge keys, the values that alone have these."""
+    """Return merge keys -> values, for those values that alone have their merge keys."""
     first: dict[_Values, _Values] = {}
     several = set()
     for values in many:
@@ -93,7 +93,7 @@ def _only_spelling(many: Iterable[_Values]) -> dict[_Values, _Values]:
 
 
 def _field(value: Any) -> Any:
-    """Of a table, where lists are JSON."""
+    """Return a value as a field of a table has it: a list or dictionary as JSON, others as such."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 

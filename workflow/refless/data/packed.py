@@ -14,9 +14,9 @@ from pathlib import Path
 from refless.errors import FormatError
 
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
-"""Of one file that is packed."""
+"""Endings of the name of one file that is packed."""
 _MOST_LISTED = 5
-"""Files of an archive that a message names."""
+"""A message names so many files of an archive at most."""
 
 
 def read_content(path: str | Path, name: str) -> bytes:

@@ -50,9 +50,9 @@ Array = np.ndarray
 
 SYSTEM = "system"
 LENGTH = "length"
-"""Its favour is per `WORDS` words."""
+"""Favour of long texts is given per `WORDS` words."""
 PUNCTUATION = "punctuation"
-"""Its favour is per `CHARACTERS` of the characters."""
+"""Favour of punctuation is given per `CHARACTERS`, a share of a text's characters."""
 WORDS = 10
 CHARACTERS = 0.01
 FEWEST_UNITS = 6.0

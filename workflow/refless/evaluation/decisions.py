@@ -42,7 +42,7 @@ FEW_RATERS, NOT_CLOSER, TOO_FEW_WINS = "few_raters", "not_closer", "too_few_wins
 raters; it is no closer to them than a text-blind method; it wins against less than half of them."""
 UNDEFINED = IntervalEstimate(float("nan"))
 DIGITS = 6
-"""Of numbers in files: the last bits of a sum hang on the machine."""
+"""Numbers in files have so many digits, since the last bits of a sum hang on the machine."""
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,12 @@ class FixedDraws:
 
     @classmethod
     def nothing(cls, draws: int) -> "FixedDraws":
-        """Of a constant, which ranks nothing."""
+        """Return the draws of a constant, which ranks nothing: each correlation is 0."""
         return cls(np.zeros(1 + draws), np.zeros(draws), learns=False)
 
     @property
     def draws(self) -> int:
-        """Their number."""
+        """The number of draws."""
         return len(self.values) - 1
 
 
@@ -56,7 +56,12 @@ class Spread:
 
     @classmethod
     def of_split(cls, split: str, folds: int, units: int, draws: int, seed: int) -> "Spread":
-        """Of a split with so many folds, of so many resampling units."""
+        """Return the spread of differences in one split.
+
+        split, folds : the name of the split, and the number of its folds
+        units : the number of resampling units
+        draws, seed : the number of draws, and the seed of what few units add to them
+        """
         return cls(
             split == "systems",
             training_factor(1 - 1 / folds),

@@ -35,7 +35,8 @@ FEWEST_RATED_TEXTS = 10
 NAMED = 8
 """Systems that the answer names."""
 FEW_CONTEXTS = 2 / 3
-"""Of the contexts that texts drawn at random would be of: below this share they were not."""
+"""Texts drawn at random would be of a number of contexts that can be expected. If the rated texts
+are of less than this share of it, they were not drawn at random."""
 
 
 @dataclass(frozen=True)

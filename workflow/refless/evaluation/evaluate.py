@@ -51,9 +51,9 @@ Row = tuple[str, str, str]
 Splits = Mapping[str, Sequence[CvSplit]]
 """Name of a split -> its repeats."""
 LEVEL = 0.05
-"""Of significance, after the correction."""
+"""A corrected p below this level is significant."""
 LEAST_COVERAGE = 0.5
-"""With which a method can be the best."""
+"""A method can be the best only if it estimates at least this share of the texts."""
 LEAST_LEAD = 0.005
 """Smaller differences of r are printed as 0.00, and are none."""
 LEAST_P = 1e-4
@@ -72,7 +72,7 @@ COLUMNS = [
 `refless.evaluation.decisions`); ``interval_for`` is the ``method``, trained on such a set of
 texts, or, of RNN-QE, these ``predictions``."""
 KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
-"""Of neighbors, where nobody names others."""
+"""The kernels of neighbors that are compared where nobody names others."""
 _MISSING_NAMES = {"context": "context or mr"}
 """What a reader is told of a column that is missing, where that is another word."""
 
@@ -277,7 +277,8 @@ def compared_methods(rated: Rated, settings: ComparisonSettings) -> list[tuple[s
 
 
 def _reasons(splits: Splits, rated: Rated, settings: ComparisonSettings) -> dict[Row, str]:
-    """Of every row of the table, why its method is not tried; an empty sentence where it is."""
+    """Return for every row of the table why its method is not tried: a sentence, which is empty
+    where the method is tried."""
     keys = dict.fromkeys([*compared_methods(rated, settings), *settings.left_out])
     return {(name, *key): why_not(*key, rated, settings, name) for name in splits for key in keys}
 
@@ -307,8 +308,16 @@ def why_not(name: str, kernel: str, rated: Rated, settings: ComparisonSettings, 
 def estimate_splits(
     name: str, kernel: str, rated: Rated, splits: Splits, settings: ComparisonSettings
 ) -> dict[str, list[Array]]:
-    """Of each split, a method's estimates of every text under each repeat, float64 (texts,), NaN
-    where it abstains; of networks, whose training takes long, under the first repeat alone."""
+    """Return for each split a method's estimates under each repeat of its folds.
+
+    name, kernel : the method, and its kernel if it is neighbors
+    rated : the rated texts
+    splits : the name of each split, and its repeats
+
+    An array has an estimate for every text, float64 (texts,), NaN where the method abstains.
+    Networks, whose training takes long, are tried under the first repeat alone, and a method that
+    takes long on many texts under fewer repeats.
+    """
     if name == NETWORKS:
         assert settings.networks is not None
         return {split: [settings.networks(rated, repeats[0])] for split, repeats in splits.items()}

@@ -106,7 +106,7 @@ def cut_apart(names: Sequence[str], width: int) -> list[str]:
 
 
 def _first_columns(text: str, width: int) -> str:
-    """As many of the first letters as so many columns hold."""
+    """Return as many of a text's first letters as fit into ``width`` columns."""
     taken = 0
     while taken < len(text) and columns(text[: taken + 1]) <= width:
         taken += 1

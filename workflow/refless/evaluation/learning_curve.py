@@ -19,7 +19,7 @@ Array = np.ndarray
 FIRST_SIZE = 25
 """Rated texts at the first point of the learning curve."""
 MOST_SUBSETS = 8
-"""Of the training texts, at most, of which a point is the mean."""
+"""A point is the mean over so many random subsets of the training texts, at most."""
 LAST_DOUBLING = 0.95
 """Share of the smallest training part up to which there are points."""
 

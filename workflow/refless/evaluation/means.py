@@ -27,7 +27,7 @@ from refless.statistics.variance_components import (
 Array = np.ndarray
 
 ALL = "all"
-"""Of the row of all texts."""
+"""What the row of all texts has in the column ``system``."""
 MEAN_COLUMNS = [
     *("system", "rated", "unrated", "effective_clusters"),
     *(*Measure("rated_mean").interval, "rated_standard_error"),
@@ -41,7 +41,9 @@ all pairs leave open, 1 for the greatest mean."""
 PLAN_COLUMNS = [
     f"{unit}_needed{end}" for unit in ("texts", "contexts") for end in ("", "_low", "_high")
 ]
-"""Of `refless.statistics.variance_components.MeanPlan`; inf: no number is enough."""
+"""The columns of a plan: the texts and contexts of
+`refless.statistics.variance_components.MeanPlan` with the ends of their ranges. A number is inf
+where no number is enough."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -222,8 +222,16 @@ def _pearson_of(x: Array, y: Array, group: Array) -> Array:
 
 
 def pearson_within(x: Array, y: Array, unit: Array, group: Array) -> Callable[[Array], Array]:
-    """Of weights (draws, units), Pearson's r without the means of groups, shape (draws,), by sums
-    over units; NaN where nothing is left that varies. All others are (n,)."""
+    """Return a function that computes Pearson's r without the means of groups under many weights.
+
+    x, y : the two numbers of each text, float64 (n,)
+    unit, group : what each text is resampled with, and the group whose mean is taken off, int64
+        (n,), from 0
+
+    The function takes the weights of the units, (draws, units), and returns r under each draw,
+    float64 (draws,), NaN where nothing is left that varies. It needs sums over units alone, which
+    are made once.
+    """
     shape = int(unit.max()) + 1, int(group.max()) + 1
     by_group = [csr_array((values, (unit, group)), shape) for values in (np.ones(len(x)), x, y)]
     products = np.zeros((shape[0], 3))

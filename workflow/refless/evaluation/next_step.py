@@ -16,7 +16,7 @@ NEW_TEXTS, PREDICTED, MODEL = "NEW.tsv", "predicted.tsv", "mine.npz"
 UNNAMED = "RATED.tsv"
 """What ratings are called that were no file."""
 _OPTIONS = {"format", "columns", "repeated", "center", "join", "raters"}
-"""Of reading, those that commands have."""
+"""The options of reading ratings that the commands have, too."""
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,12 @@ def significant(pairs: pd.DataFrame) -> Array:
 
 
 def ranks(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """Of each method of one split, the best first, the ranks that its pairs leave open. Empty
-    without a test."""
+    """Return for each method of one split the first and the last rank that the pairs leave open.
+
+    pairs : the pairs of one split, in the order of their methods, the best method first
+
+    The best method comes first, with rank 1. Without a test, the answer is empty.
+    """
     if not pairs["p_holm"].notna().any():
         return {}
     differ = pairs[significant(pairs)]

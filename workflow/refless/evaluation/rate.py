@@ -147,7 +147,11 @@ def by_neighbors(
 
 
 def with_agreement(scores: ScoreAnswer, quality: Sequence[float]) -> ScoreAnswer:
-    """With coverage, how well predictions agree with ``quality`` (NaN: unrated), and sentences."""
+    """Return the same answer with its coverage, with how well predictions agree with ratings, and
+    with the sentences that say so.
+
+    quality : the rating of each text, (texts,); NaN where nobody rated it
+    """
     predicted, truth = scores.table["prediction"].to_numpy(float), np.array(quality, float)
     n, covered = len(predicted), int((~np.isnan(predicted)).sum())
     facts = scores.facts | {"n": n, "covered": covered, "coverage": covered / n if n else None}

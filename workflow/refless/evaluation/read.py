@@ -85,7 +85,8 @@ class Rated:
 
     @property
     def contexts(self) -> int:
-        """Their number, as they are left out; 0 where nobody says or all are one."""
+        """The number of contexts, as a split leaves them out whole; 0 where nobody names contexts,
+        or all are one."""
         return 0 if self.context_group is None else int(self.context_group.max()) + 1
 
     @cached_property
@@ -153,7 +154,7 @@ class Rated:
 
     @cached_property
     def distinct_units(self) -> tuple[ResamplingUnits, Array]:
-        """As `ResamplingUnits.distinct`."""
+        """The resampling units by `ResamplingUnits.distinct`, each combination once."""
         return self.resampling_units.distinct()
 
 
@@ -256,7 +257,7 @@ class CvSplit(NamedTuple):
 
     @property
     def folds(self) -> int:
-        """Their number."""
+        """The number of folds."""
         return int(self.fold.max()) + 1
 
 

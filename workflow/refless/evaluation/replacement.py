@@ -87,7 +87,13 @@ def rater_test(
 
 
 def _distance(answer: Array, others: Array, scoring: str) -> Array:
-    """Of an answer (texts,) to the ratings of the others (texts, raters), NaN: not rated."""
+    """Return how far each answer is from the ratings of the others, float64 (texts,).
+
+    answer : one answer a text, float64 (texts,)
+    others : the others' ratings, float64 (texts, raters); NaN where somebody did not rate a text
+    scoring : ``accuracy`` for the share of ratings that are not equal to the answer; anything else
+        for the mean of the squared differences
+    """
     if scoring == "accuracy":
         away = np.where(np.isnan(others), np.nan, answer[:, None] != others)
     else:

@@ -26,7 +26,7 @@ from refless.statistics.bootstrap import FEWEST_CONTEXTS, FEWEST_EFFECTIVE
 from refless.statistics.printed_p import printed_p
 
 MOST_LINES = 30
-"""Of the answer."""
+"""The answer has so many lines at most."""
 MOST_ROWS, MOST_ROWS_OF_TWO = 8, 5
 """Scores, or candidates for a rater, that the answer lists; and of each if it lists both."""
 MOST_OF_A_NAME = 30
@@ -98,7 +98,8 @@ def grids(decided: Decisions) -> list[Grid]:
 
 
 def splits_grid(splits: Sequence[Decision]) -> Grid:
-    """Of each split, the best method, and the best text-blind one; below, the lead."""
+    """Return a grid with a row for each split: the best method and the best text-blind one, each
+    with its r. Below each row stands the lead of the first over the second."""
     rows = []
     for decision in splits:
         best = label(decision.method, decision.kernel) if decision.method else "none"
@@ -117,7 +118,8 @@ def splits_grid(splits: Sequence[Decision]) -> Grid:
 
 
 def reading_grid(reading: Sequence[Decision]) -> Grid:
-    """Of each split, what reading adds to the best that does not look at a text."""
+    """Return a grid with a row for each split: what reading a text adds to the best method that
+    does not look at it."""
     rows = [
         (
             decision.split,
@@ -151,7 +153,8 @@ def short_lead_words(decision: Decision) -> str:
 
 
 def scores_grid(scores: Sequence[ScoreDecision], most: int = MOST_ROWS) -> Grid:
-    """Of each score, r, its rank among scores, and the lead over text-blind methods."""
+    """Return a grid with a row for each score: its r, its rank among scores, how far it is behind
+    the first, and its lead over text-blind methods. Scores beyond ``most`` are only counted."""
     rows = []
     for score in scores[:most]:
         decision = score.decision

@@ -35,7 +35,7 @@ WITHIN_COLUMNS = [
     *Measure("accuracy_within_contexts").interval,
 ]
 MOST_PAIRS = 5000
-"""Of a context's pairs; of a larger context, so many are drawn."""
+"""A context has so many pairs of texts at most; of a larger context, so many are drawn."""
 MOST_TIES = 1000
 """Largest differences that tie, which draws of a bootstrap choose from."""
 

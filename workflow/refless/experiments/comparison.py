@@ -177,8 +177,12 @@ def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.Da
 
 
 def _training_factor(name: Any, split: Any) -> float:
-    """Of a row's draws. Where systems are left out these are of Student's t over systems, whose
-    spread is no factor, and stay as they are."""
+    """Return by which factor the draws of a method's row spread further, for what other training
+    texts would add.
+
+    Where systems are left out, draws are of Student's t over systems, whose spread is no factor.
+    They stay as they are, and the factor is 1.
+    """
     split = str(split).removesuffix(MACHINE)
     if pd.isna(name) or split == "systems" or not method(str(name)).learns:
         return 1.0

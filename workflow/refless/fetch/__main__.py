@@ -21,7 +21,8 @@ _log = logging.getLogger(__name__)
 def main(*names: str) -> None:
     """Fetch what is named. Raises SourceError, KernelError, OutputError: as for one of them."""
     places = Places(mirror=getenv("REFLESS_MIRROR", ""), network=getenv("REFLESS_NETWORK") != "off")
-    sources, lost = read_sources(), list[str]()
+    sources = read_sources()
+    lost: list[str] = []
     with job(SimpleNamespace(log=[])):
         for name in names:
             try:

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,8 @@ def fetch(source: Source, places: Places) -> Path:
     if target.is_file():
         verify(target, source)
         return target
-    tried, failures = list[str](), list[str]()
+    tried: list[str] = []
+    failures: list[str] = []
     local: list[Path | str] = [folder / source.path for folder in places.folders]
     for address in local + places.addresses(source):
         try:
@@ -48,14 +49,21 @@ def fetch(source: Source, places: Places) -> Path:
             tried.append(f"{address}: {why}")
             if not isinstance(error, FileNotFoundError):
                 failures.append(tried[-1])
+    raise _not_had(source, places, tried)
+
+
+def _not_had(source: Source, places: Places, tried: Sequence[str]) -> SourceError:
+    """The error that a raw file is at none of the places that were ``tried``, with what can be
+    done."""
+    places_tried = [*tried]
     if not places.network:
-        tried.append(f"{source.url or 'public address'}: the network is switched off")
+        places_tried.append(f"{source.url or 'public address'}: the network is switched off")
     remedy = f"get it by hand ({source.url or source.about}) and put it at"
     remedy += f" {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
     if places.network:
         remedy += "; `--config network=False` does with what comes with refless"
-    message = "could not be had. Tried:\n  " + "\n  ".join(tried)
-    raise SourceError(message, path=source.path, remedy=remedy)
+    message = "could not be had. Tried:\n  " + "\n  ".join(places_tried)
+    return SourceError(message, path=source.path, remedy=remedy)
 
 
 def _download(url: str) -> bytes:
@@ -63,7 +71,9 @@ def _download(url: str) -> bytes:
     from urllib3 import Retry
     from urllib3.exceptions import HTTPError
 
-    until, content, session = time.monotonic() + _DEADLINE, bytearray(), requests.Session()
+    until = time.monotonic() + _DEADLINE
+    content = bytearray()
+    session = requests.Session()
     busy = Retry(2, connect=0, read=0, backoff_factor=1, status_forcelist=_BUSY)
     for scheme in ("http://", "https://"):
         session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=busy))
@@ -109,7 +119,8 @@ def verified(files: Mapping[str, str]) -> dict[str, str]:
     files : path in the configuration -> where the file lies
     Raises SourceError: a file of the table of sources differs from the published one.
     """
-    table, sums = read_sources(), {}
+    table = read_sources()
+    sums = {}
     for name, path in files.items():
         sums[name] = verify(path, table[name]) if name in table else file_sum(path)
     return sums

@@ -49,7 +49,7 @@ _WIDTH = 1024
 _CANDIDATES_AT_ONCE = 8
 """Candidates that are compared with a block at a time."""
 _LEAST_COLUMNS = 64
-"""As `LEAST_ROWS`."""
+"""A product of matrices has so many columns at least, for the reason that `LEAST_ROWS` has."""
 
 
 def index(

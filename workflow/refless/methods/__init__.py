@@ -30,7 +30,7 @@ system, context and length, or whether the same text was rated."""
 NEIGHBORS, RIDGE, COMBINED, NETWORKS = "neighbors", "ridge", "combined", "rnn_qe"
 SURFACE, SURFACE_RIDGE = "surface", "surface_ridge"
 DEFAULT_KERNEL = "bleu.char"
-"""Of neighbors."""
+"""The kernel of neighbors where nobody names another."""
 SCORE_PREFIX, SURFACE_PREFIX = "score_", "surface_"
 """What the names of given scores begin with; and before these, those of scores beside the surface,
 such as ``surface_score_judge``."""
@@ -212,7 +212,7 @@ def _networks(_: Making) -> TableEstimator:
 
 
 _MIDDLE = 0.5
-"""Of the scale, as a share of it."""
+"""Half of the sum of the scale's two ends is its middle."""
 _ORIGIN = ("system", "context", "mr")
 _MOST_BOOSTED = 1000
 METHODS = {

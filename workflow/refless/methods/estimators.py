@@ -229,7 +229,8 @@ class Neighbors:
     def cross_fit(
         self, table: pd.DataFrame, quality: Array, splits: Sequence[Folds]
     ) -> list[Array]:
-        """As the function `cross_fit`; each pair of texts is compared once, for all splits."""
+        """Return what the function `cross_fit` would: for each split the estimates of all texts,
+        float64 (texts,). Each pair of texts is compared once, for all splits."""
         texts, folds = list(table["text"]), [split.fold for split in splits]
         clusters = [clusters_of(table, split.new_contexts) for split in splits]
         sums = group_sums(
@@ -284,7 +285,7 @@ class Neighbors:
 
 
 def _renumbered(numbers: Array) -> Array:
-    """The same numbers without gaps."""
+    """Return whole numbers (n,) renumbered from 0 without gaps, in the same order."""
     return np.unique(numbers, return_inverse=True)[1]
 
 
@@ -330,7 +331,8 @@ class WeightedReferences:
     def cross_fit(
         self, table: pd.DataFrame, quality: Array, splits: Sequence[Folds]
     ) -> list[Array]:
-        """As the function `cross_fit`; the words of all texts are counted once."""
+        """Return what the function `cross_fit` would: for each split the estimates of all texts,
+        float64 (texts,). The words of all texts are counted once."""
         sources = _Sources(table, 0, quality, self)
         estimates = []
         for split in splits:
@@ -384,14 +386,16 @@ class _Sources:
         return TextRows(self._source, owners, self._source_item)
 
     def scores_without_cluster(self) -> Array:
-        """Of each rated text, against what is not of its cluster, float64 (rated,)."""
+        """Return the score of each rated text, float64 (rated,), against the sources outside of its
+        cluster; NaN without a reference of positive weight."""
         rows, cluster = self._rated, self._cluster[self._new :]
         candidates = TextRows(rows, cluster, self._item[rows])
         statistics = self._words.statistics(candidates, self._sources(cluster), self._weight)
         return _positive_scores(statistics[:, 0])
 
     def scores_of_new(self) -> Array:
-        """Of each new text, against all sources, float64 (new,)."""
+        """Return the score of each new text, float64 (new,), against all sources; NaN without a
+        reference of positive weight."""
         rows = np.arange(self._new)
         nobody = np.full(len(self._rated), NOBODY)
         candidates = TextRows(rows, np.full(len(rows), NOBODY), self._item[rows])
@@ -399,8 +403,15 @@ class _Sources:
         return _positive_scores(statistics[:, 0])
 
     def scores_by_fold(self, fold: Array, clusters: Array) -> tuple[Array, Array]:
-        """Of each text, float64 (texts, folds), against the sources outside of a fold that are not
-        of its cluster; and float64 (texts,), against all sources outside of its own fold."""
+        """Return the scores of each text in two ways, both NaN without a reference of positive
+        weight.
+
+        fold, clusters : the fold and the cluster of each rated text, int64 (texts,), from 0
+
+        The first, float64 (texts, folds), are against the sources outside of each fold that are not
+        of the text's cluster. The second, float64 (texts,), are against all sources outside of the
+        text's own fold.
+        """
         rows = self._rated
         folds = np.append(fold, fold[self._text_of_reference])
         candidates = TextRows(rows, clusters, self._item)

@@ -15,9 +15,10 @@ Array = np.ndarray
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 TEXT_PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e6)
-"""Of a text beside these (`RidgeBeside`); with the last one it counts for nothing."""
+"""The penalties of a text beside system, context and length (`RidgeBeside`). With the last one the
+text counts for nothing."""
 BINS = 10
-"""Of length, with as many training texts in each."""
+"""The number of classes of length, each of which has as many training texts."""
 
 
 class RatedText(NamedTuple):

@@ -18,13 +18,14 @@ from refless.compute.words import number_words
 Array = np.ndarray
 
 _PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Of ridge regression on texts."""
+"""The penalties of ridge regression on texts, among which one is chosen."""
 FOLDS, MANY = 3, 5000
-"""On which a penalty is chosen; from so many training texts on, one of them is enough."""
+"""A penalty is chosen on so many folds. With more training texts than the second number, one of
+the folds is enough."""
 EXACT, NEAR = 1e-12, 1e-5
 """The solver's tolerance for estimates, which shall not depend on the machine, and for choosing."""
 STEPS = 5
-"""After which a solver looks whether it is near enough."""
+"""After so many steps a solver looks whether it is near enough."""
 
 
 class Constant:
@@ -284,7 +285,7 @@ def ridge_path(X: Any, quality: Array, new: Any, penalties: Sequence[float]) -> 
 
 
 def ridge_regression(alpha: float) -> Any:
-    """By scikit-learn, as exactly as a double allows."""
+    """Return scikit-learn's ridge regression, which solves as exactly as a double allows."""
     from sklearn.linear_model import Ridge
 
     return Ridge(alpha=alpha, solver="sparse_cg", tol=EXACT)

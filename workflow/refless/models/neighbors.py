@@ -235,7 +235,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
 
 class Others(NamedTuple):
-    """Of each training text, what the training texts of other clusters come to."""
+    """What the training texts of other clusters come to, for each training text."""
 
     quality: Array  # of the text itself, float64 (n,)
     number: Array  # of the others, int64 (n,)
@@ -243,8 +243,11 @@ class Others(NamedTuple):
 
     @classmethod
     def of(cls, clusters: Array, quality: Array) -> "Others":
-        """From the clusters of the training texts, int64 (n,), such as the number of a text, which
-        equal texts share, and their quality, float64 (n,).
+        """Return what the texts of other clusters come to.
+
+        clusters : of each training text, int64 (n,), such as the number of a text, which equal
+            texts share
+        quality : of each training text, float64 (n,)
 
         >>> Others.of(np.array([0, 0, 1]), np.array([1.0, 2.0, 5.0])).mean
         array([5. , 5. , 1.5])
@@ -255,7 +258,7 @@ class Others(NamedTuple):
         return cls(quality, number, np.where(number > 0, mean, 0.0))
 
     def take(self, rows: Array) -> "Others":
-        """Of some of the texts alone."""
+        """Return the same for some of the texts alone, by their numbers, int64 (rows,)."""
         return Others(*(values[rows] for values in self))
 
 
@@ -291,5 +294,5 @@ def best_tau(
 
 
 def spaced(n: int, most: int) -> Array:
-    """At most so many of 0 to n - 1, evenly spaced."""
+    """Return at most ``most`` whole numbers from 0 to n - 1, evenly spaced, int64."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))

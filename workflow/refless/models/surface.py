@@ -25,10 +25,12 @@ FOLDS, FEWEST_FOLDS = 5, 3
 """Inner folds, at most; and without which boosting has no weight, since a model that leaves out two
 of them must have something to learn from."""
 TREES, LEAVES, RATE, TEXTS_OF_A_LEAF = 50, 8, 0.1, 20
-"""Of gradient boosting: its trees, the most leaves of a tree, the learning rate, and the fewest
-training texts of a leaf. Chosen on simulated texts alone (`benchmarks.surface`)."""
+"""Gradient boosting has so many trees, leaves of a tree at most, this learning rate, and so many
+training texts of a leaf at least. These were chosen on simulated texts alone
+(`benchmarks.surface`)."""
 MOST_SYSTEMS = 200
-"""That boosting can tell apart: those with the most training texts. Scikit-learn's limit is 255."""
+"""Boosting can tell apart so many systems, those with the most training texts. Scikit-learn's limit
+is 255."""
 
 
 class Surface:
@@ -284,6 +286,10 @@ def _boosting(features: Array, residuals: Array) -> Any:
 
 
 def _weight(boosted: Array, residuals: Array) -> float:
-    """Of least squares without an intercept, in [0, 1]."""
+    """Return the weight of boosting's estimates: the coefficient of least squares without an
+    intercept, clipped to [0, 1]; 0 where all estimates are 0.
+
+    boosted, residuals : boosting's estimates, and the residuals that they are of, float64 (n,)
+    """
     square = boosted @ boosted
     return float(np.clip(boosted @ residuals / square, 0, 1)) if square > 0 else 0.0

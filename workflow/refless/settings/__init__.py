@@ -152,17 +152,22 @@ def read_settings(raw: Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(dict(raw))
     except ValidationError as error:
-        lines = []
-        for fault in error.errors(include_url=False):
-            path = ".".join(map(str, fault["loc"]))
-            message = fault["msg"].removeprefix("Value error, ")
-            if fault["type"] == "extra_forbidden":
-                message = unknown(path)
-            if path and fault["type"] != "missing":
-                message += f" (it is {str(fault['input'])[:60]})"
-            lines.append(f"{path}: {message}")
+        lines = map(_fault_line, error.errors(include_url=False))
         raise SettingError(
-            "\n".join(dict.fromkeys(line.removeprefix(": ") for line in lines)),
+            "\n".join(dict.fromkeys(lines)),
             path="config",
             remedy="docs/settings.md has every setting and what it may be",
         ) from None
+
+
+def _fault_line(fault: Mapping[str, Any]) -> str:
+    """What pydantic found wrong, as a line: the setting's path, what is wrong, and its value."""
+    path = ".".join(map(str, fault["loc"]))
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        message = unknown(path)
+    if not path:
+        return message
+    if fault["type"] != "missing":
+        message += f" (it is {str(fault['input'])[:60]})"
+    return f"{path}: {message}"

@@ -52,12 +52,17 @@ def _section(section: dict[str, Any], defs: dict[str, Any], path: str, values: A
         if value is None and name in section.get("required", []):
             default = "must be given"
         meaning = field.get("description") or schema.get("description", "")
-        cells = [f"`{name}`", _kind(schema), default, " ".join(meaning.split())]
-        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n")
+        lines.append(_row(f"`{name}`", _kind(schema), default, " ".join(meaning.split())))
         if schema.get("properties"):
             below = f"{path}.{name}".lstrip(".") + (".<name>" if named else "")
             groups += _section(schema, defs, below, None if named else value)
     return lines + groups
+
+
+def _row(*cells: str) -> str:
+    """A row of a table of Markdown, in which a stroke within a cell is written as such."""
+    escaped = (cell.replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |\n"
 
 
 def _resolved(field: dict[str, Any], defs: dict[str, Any]) -> tuple[dict[str, Any], bool]:

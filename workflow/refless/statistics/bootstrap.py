@@ -47,11 +47,12 @@ class IntervalEstimate:
 
     @classmethod
     def of(cls, value: float, draws: Array, tests: int = 1) -> Self:
-        """With the interval of its draws, as by `interval`."""
+        """Return a number with the interval of its draws, float64 (draws,), by `interval`."""
         return cls(float(value), *interval(draws, tests), draws)
 
     def with_spread(self, scale: float | Array, lowest: float, highest: float) -> Self:
-        """With draws that spread ``scale`` times as far, as by `spread_draws`."""
+        """Return the same number with draws that spread ``scale`` times as far, by
+        `spread_draws`."""
         if self.draws is None:
             return self
         draws = spread_draws(self.value, self.draws, scale, lowest, highest)
@@ -139,7 +140,7 @@ class ResamplingUnits:
 
     @cached_property
     def number(self) -> int:
-        """Of units; a text that is resampled in place of its contexts is one."""
+        """The number of units. A text that is resampled in place of its contexts counts as one."""
         primary = len(np.unique(self.primary[self.primary >= 0]))
         if self.crossed is None:
             return primary

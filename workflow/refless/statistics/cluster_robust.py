@@ -120,12 +120,12 @@ class WorkingCovariance(NamedTuple):
 
 
 def working_covariance(estimate: ClusteredEstimate) -> WorkingCovariance:
-    """Of one mean
+    """Return the working covariance of an estimate. For one mean it is
 
         G_gh = a_g a_h (d_gh v_g - u_g v_h - v_g u_h + V u_g u_h),  a_g = 1 / sqrt(1 - u_g)
 
-    with the shares u, spreads v and their sum V; d_gh is 1 for g = h, else 0. Those of several
-    means add up. A cluster that is all of a mean moves it by nothing: a is 0."""
+    with the shares u, spreads v and their sum V; d_gh is 1 for g = h, else 0. For several means,
+    their covariances add up. A cluster that is all of a mean moves it by nothing: a is 0."""
     share, spread = estimate.share, estimate.spread
     adjust = np.where(share < 1, 1 / np.sqrt(np.where(share < 1, 1 - share, 1)), 0)
     means = len(share)
@@ -150,11 +150,13 @@ class ClusterProducts(NamedTuple):
     squares: csr_array
 
     def variance(self, factor: Array) -> float:
-        """Of the sum of the estimates, each times its factor, (estimates,)."""
+        """Return the variance of a sum of the estimates, each times its factor, float64
+        (estimates,)."""
         return max(float(factor @ (self.covariance @ factor)), 0.0)
 
     def freedom(self, factor: Array) -> float:
-        """Bell and McCaffrey's, of the same sum; NaN where nothing spreads."""
+        """Return Bell and McCaffrey's degrees of freedom of the same sum; NaN where nothing
+        spreads."""
         squares = float(factor**2 @ (self.squares @ factor**2))
         return float((factor**2 @ self.trace) ** 2 / squares) if squares > 0 else float("nan")
 

@@ -59,7 +59,13 @@ def spearman_rows(x: Array, y: Array) -> Array:
 
 
 def _midranks(rows: Array) -> Array:
-    """Of each row, less (n + 1) / 2: halves, so that their moments are exact. NaN has none."""
+    """Return the ranks within each row less (n + 1) / 2, float64 (m, n). Equal values share the
+    mean of their ranks.
+
+    rows : values, float64 (m, n); NaN gets no rank, but NaN
+
+    These ranks are multiples of 1/2, so that their moments are exact.
+    """
     m, n = rows.shape
     order = (np.argsort(rows, axis=1) + n * np.arange(m)[:, None]).ravel()
     ascending, first = rows.ravel()[order].reshape(m, n), np.ones((m, n), bool)

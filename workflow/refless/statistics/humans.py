@@ -48,8 +48,12 @@ def annotator_weights(number: int, draws: int, seed: int) -> Array:
 
 
 def mean_over_annotators(values: Array, weights: Array) -> Array:
-    """Of each draw, the mean over its annotators with a value, shape (draws,); NaN without any.
-    ``values`` and ``weights`` (`annotator_weights`) have shape (annotators, draws).
+    """Return for each draw the mean over its annotators with a value, float64 (draws,); NaN in a
+    draw without any.
+
+    values : the value of each annotator, float64 (annotators, draws) or (annotators, 1); NaN where
+        there is none
+    weights : how often each draw has each annotator, (annotators, draws), by `annotator_weights`
 
     >>> mean_over_annotators(np.array([[1.0], [4.0], [np.nan]]), np.array([[2], [1], [0]]))
     array([2.])
@@ -60,8 +64,13 @@ def mean_over_annotators(values: Array, weights: Array) -> Array:
 
 
 def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
-    """Of each rating, the mean of the other annotators' ratings of its candidate, shape (ratings,);
-    NaN where nobody else rated it. To twelve digits, so that equal means are equal numbers.
+    """Return for each rating the mean of the other annotators' ratings of the same candidate,
+    float64 (ratings,); NaN where nobody else rated it.
+
+    candidate, rater, rating : the candidate's number, int64, the annotator, and the rating,
+        float64, each (ratings,)
+
+    Means are rounded to twelve digits, so that equal means are equal numbers.
 
     >>> others_mean(np.array([0, 0, 1]), np.array(["a", "b", "a"]), np.array([0.2, 0.6, 1.0]))
     array([0.6, 0.2, nan])
@@ -80,8 +89,15 @@ def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
 def _annotator_means(
     candidate: Array, rater: Array, error: Array, n: int
 ) -> Callable[[Array], Array]:
-    """From weights (draws, n) of candidates, each with all its ratings, to the mean of each
-    annotator's errors (annotators, draws); NaN where none is left."""
+    """Return a function that computes the mean of each annotator's errors under many weights.
+
+    candidate, rater, error : of each rating its candidate, int64 from 0 to n - 1, its annotator,
+        and its error, float64, each (ratings,)
+    n : the number of candidates
+
+    The function takes the weights of the candidates, each with all its ratings, (draws, n), and
+    returns the means, float64 (annotators, draws); NaN where an annotator has no rating left.
+    """
     from scipy.sparse import csr_array
 
     names, row = np.unique(rater, return_inverse=True)

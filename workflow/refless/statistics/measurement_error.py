@@ -25,7 +25,7 @@ MOST_RATERS = 100
 FEWEST_LEVELS = 4
 """Different ratings from which on they are taken as quality that is rounded to a step."""
 DEGREE = 3
-"""Of the polynomial of true quality that a score may be."""
+"""A score may be a polynomial of true quality, of this degree."""
 ROUNDING = 1e-9
 """Eigenvalues of raters, over the largest, below which they are rounding."""
 SMOOTH = 1 / 3

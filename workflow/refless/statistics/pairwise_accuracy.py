@@ -14,7 +14,7 @@ from refless.statistics.bootstrap import FEWEST_CONTEXTS, bootstrap, draw_blocks
 Array = np.ndarray
 
 PERMUTATIONS, SEED = 1000, 4
-"""Of the test of two systems, as in mt-metrics-eval."""
+"""The number of permutations, and the seed, of the test of two systems, as in mt-metrics-eval."""
 
 
 class SystemGrid(NamedTuple):

@@ -56,7 +56,7 @@ class Mean:
 
     @property
     def has_interval(self) -> bool:
-        """Whether it is known, or `FEWEST_EFFECTIVE` clusters have ratings, which vary."""
+        """Whether the mean is known, or `FEWEST_EFFECTIVE` clusters have ratings, which vary."""
         enough = self.effective > FEWEST_EFFECTIVE - 1e-9
         return self.known or bool(enough and self.freedom > 0 and self.error > 0)
 

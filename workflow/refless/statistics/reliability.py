@@ -30,8 +30,11 @@ class Raters(NamedTuple):
 
 
 def rater_agreement(ratings: pd.DataFrame, draws: int = 1000, seed: int = 0) -> Raters:
-    """Of ratings with ``text``, ``rater``, ``quality`` and, where it is known, ``system``;
-    intervals are from a bootstrap over texts.
+    """Return how far the raters of some texts agree.
+
+    ratings : a row for each rating, with ``text``, ``rater``, ``quality`` and, where it is known,
+        ``system``
+    draws, seed : of the bootstrap over texts, from which the intervals are
 
     >>> rows = [(text, rater, text + rater / 10) for text in range(40) for rater in range(3)]
     >>> raters = rater_agreement(pd.DataFrame(rows, columns=["text", "rater", "quality"]))

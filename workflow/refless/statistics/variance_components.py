@@ -20,7 +20,8 @@ RANGE = (0.07, 0.93)
 """Between these shares of its draws a number lies in 80% of `benchmarks.plans`: 0.1 and 0.9 held in
 74 to 82%, since what draws start from is itself uncertain."""
 STEPS = 15
-"""Of a search, in which a number decides the degrees of freedom that decide the number."""
+"""So many steps has the search for a number of units: it decides the degrees of freedom, which
+decide the number."""
 
 
 def one_way_analysis(
@@ -73,8 +74,10 @@ class VarianceComponents:
 
     @classmethod
     def of(cls, values: Array, context: Array) -> Self:
-        """Of values, float64 (n,), and their context, int64 (n,). With one value in each context
-        all that varies is within: contexts say no more than texts. NaN of one context.
+        """Return the components of values, float64 (n,), by their context, int64 (n,).
+
+        With one value in each context all that varies is within: contexts say no more than texts.
+        With one context, the components are NaN.
 
         >>> parts = VarianceComponents.of(np.array([1.0, 2, 5, 6]), np.array([0, 0, 1, 1]))
         >>> parts.between, parts.within  # (16 - 0.5) / 2
@@ -90,13 +93,14 @@ class VarianceComponents:
 
     @property
     def between(self) -> Array:
-        """Not below 0."""
+        """The variance between contexts, not below 0, in squared units of the values."""
         away = np.subtract(self.mean_square_between, self.mean_square_within)
         return np.asarray(np.maximum(away / self.usual_size, 0))
 
     @property
     def within(self) -> Array:
-        """Of all values together where nothing is between contexts."""
+        """The variance within contexts. Where nothing is between contexts, it is the variance of
+        all values together."""
         freedom = self.contexts - 1, self.values - self.contexts
         squares = np.multiply(freedom[0], self.mean_square_between)
         squares = squares + np.multiply(freedom[1], self.mean_square_within)
@@ -246,7 +250,8 @@ def _needed(
 
 
 def _variance(width: float, freedom: Array) -> Array:
-    """Of a mean whose interval has a width, by Student's t."""
+    """Return the variance of a mean whose 95% interval by Student's t has a given width, for each
+    number of degrees of freedom; less than one count as one."""
     from scipy.special import stdtrit
 
     return np.asarray((width / 2 / stdtrit(np.maximum(freedom, 1), 1 - TAIL)) ** 2)

@@ -40,11 +40,11 @@ SECTION53_KEYS = ["dataset", "model", "kernel"]
 LAST_COLUMNS = ["p", "p_below_0.01", "paper_p_below_0.01", "substitute_encoder", "n"]
 LAST_COLUMNS += ["provenance", "reason"]
 LEAST_COVERAGE = 0.5
-"""Below which a note says whose thresholds are taken."""
+"""Below this coverage a note says whose thresholds are taken."""
 OF_THE_PAPER = (
     "fewer than half of the texts are covered: the thresholds are the paper's, tuned on its data"
 )
-"""Of a row of data that are not the paper's."""
+"""The note of a row whose data are not the paper's."""
 
 
 def cells(
@@ -121,7 +121,8 @@ def table1(
 
 
 def _note(row: Mapping[str, Any]) -> str:
-    """Of a row of somebody's own data."""
+    """Return the note of a row of somebody's own data: `OF_THE_PAPER` where few texts are covered,
+    else nothing."""
     return OF_THE_PAPER if number(row.get("coverage")) < LEAST_COVERAGE else ""
 
 

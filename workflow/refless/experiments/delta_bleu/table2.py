@@ -21,7 +21,8 @@ KEYS = ["dataset", "metric", "references", "contexts", "tokens", "rule"]
 SPEARMAN, KENDALL = Measure("spearman"), Measure("kendall")
 ENDS = [SPEARMAN.low, SPEARMAN.high]
 ON_TWEETS = {"spearman": "tweets_spearman", "kendall": "tweets_kendall"}
-"""Of each measure, the column of what the paper prints of a row's metric and references."""
+"""Measure -> the column with the number that the paper prints for a row's metric and references,
+which is of tweets."""
 _PRINTED = [*SPEARMAN.interval, *KENDALL.interval]
 _PLAIN = {"contexts": "all", "tokens": "words", "rule": "smooth"}
 """Rows as the paper's."""

@@ -47,12 +47,12 @@ WEIGHT_THRESHOLDS = (1, 0.8, 0.6, 0.4, 0.2, 0, -0.2, -0.4, -0.6, -0.8, -1)
 ORDERS = (1, 2, 3, 4)
 """Highest orders of n-grams, panel C."""
 MOST_OBSERVATIONS = 4_000_000
-"""Of all assignments together: small units make so many observations each time that fewer
-assignments say as much."""
+"""All assignments together have so many observations at most. Small units make so many each time
+that fewer assignments say as much."""
 _UNITS_AT_ONCE = 1 << 13
 """Units that are scored together: arrays of so many stay in a core's cache."""
 _DIGITS = 12
-"""To which differences are rounded where it matters whether two are equal."""
+"""Differences are rounded to so many digits where it matters whether two are equal."""
 UNIT_COLUMNS = [
     *("panel", "metric", "references", "contexts", "tokens", "rule", "order", "unit"),
     *(*Measure("spearman").interval, *Measure("kendall").interval),

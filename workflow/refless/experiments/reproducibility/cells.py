@@ -26,7 +26,7 @@ from refless.statistics.reliability import krippendorff_alpha
 from refless.statistics.variation import variation, variation_of
 
 _CORRELATIONS = ("spearman", "pearson", "kendall")
-"""From -1 on: one is added for CV*, so that their scale starts at 0."""
+"""Measures from -1 to 1. For CV*, one is added to them, so that their scale starts at 0."""
 _ERRORS = ("mse", "mae", "rmse", "relative_difference", "difference_to_bleu")
 Array = np.ndarray
 
@@ -42,7 +42,7 @@ CELLS = [
     *("cv", *Measure("cv_seeds").interval, "schedule", "provenance", "reason"),
 ]
 COEFFICIENTS = ("pearson", "spearman", "kendall", "rmse", "alpha")
-"""Of published numbers and ours, in `by_measure`."""
+"""The coefficients by which `by_measure` compares our numbers with the published ones."""
 _NEAR = (0.01, 0.05)
 """Differences of correlations, below which cells are counted."""
 _COLUMNS = [

@@ -131,7 +131,7 @@ class _Side(NamedTuple):
 
 
 def _side(row: _Row, column: str) -> _Side:
-    """Of a row. Raises Undecidable: it has no draws."""
+    """Return a row's number in a column, with its draws. Raises Undecidable: it has no draws."""
     estimate, factor = Measure(column).estimate(row), number(row.get(TRAINING_FACTOR))
     if estimate.draws is None:
         raise Undecidable("no_draws")
@@ -161,7 +161,8 @@ def _ahead(
 
 
 def _corrected(estimate: IntervalEstimate, tests: int) -> IntervalEstimate:
-    """With the interval of the best of so many."""
+    """Return a number with the interval that holds for the best of ``tests`` numbers. With one, or
+    without draws, it is the number as it came."""
     if tests == 1 or estimate.draws is None:
         return estimate
     return IntervalEstimate.of(estimate.value, estimate.draws, tests)

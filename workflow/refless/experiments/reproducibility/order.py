@@ -62,7 +62,8 @@ def _difference(higher: IntervalEstimate, lower: IntervalEstimate) -> IntervalEs
 
 
 def _order(gap: IntervalEstimate) -> str:
-    """Of `PAIR_COUNTS`: where the interval of the higher row less the lower lies."""
+    """Return the word of `PAIR_COUNTS` for a pair: where the interval of the difference lies, the
+    row that is higher in the paper less the other one."""
     if gap.low > 0:
         return "same_order"
     return "other_order" if gap.high < 0 else "undecided_order"

@@ -1,4 +1,4 @@
-"""Of each paper: what was the same here, what agreement that lets one expect, and what came out.
+"""What was the same here as in each paper, what agreement that lets one expect, and what came out.
 
 Stage: table. In: ``resources/published/properties.yaml``, and the tables of cells, measures and
 claims. Out: a row a part of a paper, with its cells by agreement, and a row for the whole paper,
@@ -21,7 +21,7 @@ from refless.experiments.reproducibility.order import PAIR_COUNTS
 PROPERTIES = ["data", "code", "folds", "seeds", "schedule", "raters", "encoder"]
 STATES = ("same", "other", "unknown", "none")
 WHOLE = "all"
-"""In place of a part: the row of the whole paper."""
+"""The row of a whole paper has this in place of the name of a part."""
 DIGITS, INTERVAL, ORDER = "digits", "interval", "order"
 FINDINGS = ["findings", "upheld", "not_upheld", "undecided", "p_upheld"]
 _COLUMNS = [
@@ -92,7 +92,8 @@ def cells_of(part: Mapping[str, Any], cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _agreements(cells: pd.DataFrame) -> dict[str, Any]:
-    """Their number, and by agreement, and where they come from."""
+    """Return how many cells there are, how many of them agree in which way, and where they come
+    from."""
     counts: dict[str, Any] = {word: int((cells["agreement"] == word).sum()) for word in AGREEMENTS}
     origins = [
         origin for origin in ("shipped", "computed") if (cells["provenance"] == origin).any()

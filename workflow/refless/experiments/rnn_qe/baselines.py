@@ -80,7 +80,12 @@ def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: data.Output
 
 
 def _bleu_neighbors(rating: Array, matrix: Array, split: data.OutputSplit) -> Array:
-    """With the tau of `_TAUS` that is best on the validation part, by what picks RNN-QE's epoch."""
+    """Return the estimates of the test part, float64 (test,), NaN where undefined, with the tau of
+    `_TAUS` that is best on the validation part by the measure that picks RNN-QE's epoch.
+
+    rating : of all outputs, float64 (n,)
+    matrix : the similarity of all outputs, (n, n)
+    """
 
     def predict(similarity: Array, tau: float) -> Array:
         means, counts = neighbor_means(similarity, rating[split.train], tau)

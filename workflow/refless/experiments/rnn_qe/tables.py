@@ -63,12 +63,15 @@ DIFFERENT_SIZES = {
 Predictions = dict[str, pd.DataFrame]
 """Name of a run -> its rows, with ``provenance``."""
 NO_OUTPUTS = sealed.Sealed(None, {"provenance": "", "instances": {}})
-"""In place of outputs that cannot be had."""
+"""What is read in place of outputs that cannot be had."""
 
 
 def read_predictions(paths: Mapping[str, Sequence[str | Path]]) -> Predictions:
-    """By name, predictions of all seeds, a file a seed that was trained here, or one that came with
-    refless; of names without any, none. Raises as `refless.store.sealed.read`."""
+    """Return for each name the predictions of all its seeds; a name without files is left out.
+
+    paths : for each name its files, one a seed, computed in this run or shipped
+    Raises as `refless.store.sealed.read`.
+    """
     return {name: read_rows(files, []) for name, files in paths.items() if files}
 
 
@@ -119,7 +122,7 @@ class RowPredictions(NamedTuple):
 
 
 TablePredictions = dict[tuple[str, str], RowPredictions]
-"""By set-up and schedule."""
+"""Set-up and schedule -> their predictions."""
 
 
 def rows_of(
@@ -264,8 +267,15 @@ def _cells(
 
 
 def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
-    """Of each of `EVALUATIONS`, the training texts of `ADDED_MODELS` over the outputs that are
-    tested: three of five parts; of tables 4 and 5, by configuration."""
+    """Return for each of `EVALUATIONS` how many training texts `ADDED_MODELS` have, as a share of
+    the outputs that are tested.
+
+    outputs : the rated outputs; a column for each of `CROSS` says in which part each is
+    tested : the number of outputs that the table tests
+
+    In table 3, training texts are three of five parts. In tables 4 and 5 their number depends on
+    the configuration.
+    """
     shares = {"cross_validation": 3 / CV_FOLDS}
     for name in CROSS:
         part = outputs[name]

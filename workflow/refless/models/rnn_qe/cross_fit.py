@@ -26,7 +26,7 @@ from refless.statistics import agreement
 Array = np.ndarray
 
 _WIDTH = 96
-"""Of embeddings and states."""
+"""The width of embeddings and states."""
 _EPOCH_BATCHES = 30
 """Batches of an epoch, where there are fewer ratings than set-up 1 of the paper has."""
 

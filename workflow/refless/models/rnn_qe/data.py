@@ -26,7 +26,7 @@ INSTANCE_COLUMNS = ["id", "part", "mr", "text", "rating"]
 is ``train`` (rated), ``pretrain`` (synthetic, for the first epochs only), ``dev`` or ``test``; MR
 and text are delexicalised tokens, ratings from 1 to 6."""
 PARTS = ("train", "dev", "test")
-"""Of rated outputs."""
+"""The parts into which rated outputs are divided."""
 RATED_COLUMNS = ["id", "domain", "system", "context", "text", "mr_key", "median_quality"]
 REFERENCE_COLUMNS = ["id", "dataset", "context", "text_nem", "mr_key"]
 MAX_ERRORS = 4

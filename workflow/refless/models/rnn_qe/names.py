@@ -17,7 +17,7 @@ CV_FOLDS = 5
 INSTANCES = dict(zip(SETUPS, (1476, 3936, 12417, 44102, 56781, 79941), strict=True))
 """Training instances of a fold by set-up, about."""
 MILLISECONDS = 2.4
-"""Of one core whose two threads are busy, for one instance in one epoch, about."""
+"""About so long takes one instance in one epoch, on one core whose two threads are busy."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ class TrainingRun(NamedTuple):
         return self.networks * instances * MILLISECONDS / 3.6e6
 
     def seeds(self, most: int) -> range:
-        """Its seeds: of a learning curve, the random subsets do what seeds do elsewhere."""
+        """The ``most`` seeds from 0 on with which it is trained. A learning curve has one seed,
+        since its random subsets do what seeds do elsewhere."""
         return range(1 if self.size else most)
 
 

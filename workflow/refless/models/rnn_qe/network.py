@@ -24,7 +24,7 @@ except ModuleNotFoundError as error:
 Array = np.ndarray
 
 PAPER_WIDTH = 300
-"""Of embeddings and states, in the paper."""
+"""The width of embeddings and states in the paper."""
 DROPOUT = 0.5
 ROWS_AT_ONCE = 256
 """Sequences that are encoded at a time where nothing is learned."""

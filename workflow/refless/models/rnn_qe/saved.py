@@ -83,7 +83,7 @@ class QEModel:
 
     @property
     def reads_meanings(self) -> bool:
-        """Whether it was trained with MRs or contexts."""
+        """Whether the model was trained with MRs or contexts."""
         return any(mr for mr, _ in self.vocabularies)
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> pd.DataFrame:
