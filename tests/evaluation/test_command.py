@@ -17,6 +17,7 @@ import pytest
 from scipy import stats
 
 import refless
+from refless import api
 from refless.cli import build_parser, main
 from refless.errors import FormatError, OutputError, SettingError
 from refless.evaluation import FILES
@@ -71,6 +72,18 @@ def test_a_prediction_names_the_first_row_of_its_text():
     texts = both["text"].to_numpy()[predictions["row"] - 1]
     assert set(texts) == set(single["text"])
     assert set(predictions["row"]) == set(range(1, 120, 2))
+
+
+def test_what_many_texts_take_is_said_before_they_are_compared(monkeypatch, caplog):
+    monkeypatch.setattr(api, "MANY_TEXTS", 59)
+    monkeypatch.setattr(api, "TEXTS_A_MINUTE", 20)
+
+    def stop(*_: object) -> None:
+        raise StopIteration
+
+    with pytest.raises(StopIteration):
+        refless.compare(rows(60), kernels=["bleu.char"], draws=1000, step=stop)
+    assert "60 texts: about 3 minutes" in caplog.text
 
 
 def test_the_unit_of_scores_is_refused_where_there_are_none():

@@ -8,6 +8,7 @@ imported once the input was read, so that a bad file is refused at once.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -43,7 +44,12 @@ if TYPE_CHECKING:
     Table = DataFrame | str | Path
     Input = Table | Sequence[str | Path]
 
+_log = logging.getLogger(__name__)
 Step = Callable[[int, int, str], None]
+MANY_TEXTS = 10_000
+"""Texts above which `compare` says beforehand what it takes."""
+TEXTS_A_MINUTE = 5_000
+"""Rated texts that one core compares in a minute, at the least, on the machine of the handbook."""
 GROUPS = ("system", "context", "mr")
 """Columns whose values have a mean each."""
 
@@ -119,6 +125,11 @@ def compare(
     if score_unit == RATING and not rated.scores:
         message = "the unit of scores is given, and the ratings have no column score_<name>"
         raise SettingError(message, remedy="leave score_unit out")
+    if len(rated) > MANY_TEXTS:
+        minutes = round(len(rated) / TEXTS_A_MINUTE)
+        _log.warning(
+            "%s texts: about %s minutes of one core, one repeat", f"{len(rated):,}", minutes
+        )
     torch = installed("torch")
     why = "it needs torch, which is not installed" if networks else "not asked for"
     settings = ComparisonSettings(
