@@ -239,40 +239,26 @@ def score(
         "leave_one_out": leave_one_out or None,
         "model": model,
     }
-    given = [name for name, value in of_neighbors.items() if value is not None]
-    name = method or (NEIGHBORS if given else RIDGE)
-    reads = _columns_read(name)
-    if given and name != NEIGHBORS:
-        raise SettingError(
-            f"{given[0]} is a setting of neighbors, and the method is {name}",
-            remedy=f"leave one of the two out, or give the method {NEIGHBORS}",
-        )
+    name = _scoring_method(method, of_neighbors)
+    outputs_columns = ["quality", *_columns_read(name)]
     for setting, value in (("explain", explain), ("min_neighbors", min_neighbors)):
         if value is not None:
             _check_whole(setting, value, 1)
     _check_inputs(ratings, outputs, model, leave_one_out)
     _check_reading(reading)
+    user_ratings: Any = None
     if model is not None:
         settled = {**neighbors_settings, "new_contexts": new_contexts or None, "scale": scale}
-        named = [setting for setting, value in settled.items() if value is not None]
-        for setting, value in reading.items():
-            if setting not in ("columns", "join") and value and value != "refuse":
-                named.append(setting)
-        if named:
-            message = f"{named[0]} was settled when the model was fitted"
-            raise SettingError(message, remedy="leave it out")
-    user_ratings: Any = None
-    training: Any = None
-    if ratings is not None:
+        _check_nothing_is_settled_anew(settled, reading)
+    else:
+        assert ratings is not None
         needs = [column for column in method_of(name).needs if column != "context"]
         user_ratings = read_rated(ratings, scale=scale, need=["quality", *needs], **reading)
-        training = rated_texts(user_ratings)
+    training: Any = None if user_ratings is None else rated_texts(user_ratings)
     if outputs is None:
-        file = user_ratings.files[0]
-        if len(user_ratings.files) > 1:
-            raise SettingError("several files have ratings", remedy="leave one out of one file")
+        file = _only_file(user_ratings)
     else:
-        file = _read_outputs(outputs, ["quality", *reads], outputs_format, reading)
+        file = _read_outputs(outputs, outputs_columns, outputs_format, reading)
 
     import pandas as pd
 
@@ -284,24 +270,57 @@ def score(
     if new_contexts and not prompts_of(training)[0]:
         message = "the ratings have no column context or mr, so no context is new"
         raise FormatError(message, remedy="leave --new-contexts out")
-    texts: Any = None if outputs is None else pd.DataFrame(file.columns)
     if name == NEIGHBORS:
         if model is None:
             fitted = rate.fit_neighbors(training, threads, step, new_contexts, **neighbors_settings)
         else:
             fitted = load_neighbors(model, threads=threads)
-        candidates = None if texts is None else texts["text"].tolist()
+        candidates = None if leave_one_out else list(file.columns["text"])
         scored = rate.by_neighbors(fitted, candidates, explain, step)
     else:
         making = Making(scale=scale_of(user_ratings), new_contexts=new_contexts, threads=threads)
-        scored = rate.by_method(name, training, texts, making, file.path)
-    truth = training["quality"] if texts is None else file.columns.get("quality", [])
-    answer = rate.with_agreement(scored, list(truth))
-    rows = answer.table
-    if texts is None:  # a text may have several rows, and no rating
-        rows = rows.astype({"neighbors": "Int64"}).set_axis(training.index)
-        rows = rows.reindex(user_ratings.text_of)
-    return replace(answer, file=file, table=rows)
+        scored = rate.by_method(name, training, pd.DataFrame(file.columns), making, file.path)
+    if leave_one_out:
+        answer = rate.with_agreement(scored, list(training["quality"]))
+        # a text may have several rows, and no rating
+        rows = answer.table.astype({"neighbors": "Int64"}).set_axis(training.index)
+        return replace(answer, file=file, table=rows.reindex(user_ratings.text_of))
+    answer = rate.with_agreement(scored, list(file.columns.get("quality", [])))
+    return replace(answer, file=file)
+
+
+def _scoring_method(method: str | None, of_neighbors: Mapping[str, Any]) -> str:
+    """The name of the method that texts are rated by, where these settings of neighbors may be
+    given; None: not given. Raises SettingError: one is, beside another method."""
+    given = [setting for setting, value in of_neighbors.items() if value is not None]
+    name = method or (NEIGHBORS if given else RIDGE)
+    method_of(name)  # refuses a name that there is not
+    if given and name != NEIGHBORS:
+        raise SettingError(
+            f"{given[0]} is a setting of neighbors, and the method is {name}",
+            remedy=f"leave one of the two out, or give the method {NEIGHBORS}",
+        )
+    return name
+
+
+def _check_nothing_is_settled_anew(settled: Mapping[str, Any], reading: Mapping[str, Any]) -> None:
+    """Raises SettingError: beside a model, one of its settings is given, None: not given, or an
+    option of how its ratings were read."""
+    named = [setting for setting, value in settled.items() if value is not None]
+    for option, value in reading.items():
+        if option not in ("columns", "join") and value and value != "refuse":
+            named.append(option)
+    if named:
+        message = f"{named[0]} was settled when the model was fitted"
+        raise SettingError(message, remedy="leave it out")
+
+
+def _only_file(user_ratings: UserRatings) -> File:
+    """The file of ratings whose texts are left out one by one. Raises SettingError: there are
+    several."""
+    if len(user_ratings.files) > 1:
+        raise SettingError("several files have ratings", remedy="leave one out of one file")
+    return user_ratings.files[0]
 
 
 def _check_inputs(
