@@ -8,6 +8,7 @@ BN_PRINTED = {dataset: {"published": PRINTED.get(dataset, "")} for dataset in TA
 BN_FIGURES = {
     "styles": {dataset: STYLES[dataset] for dataset in TASKS},
     "thresholds": BN_THRESHOLDS,
+    "kernel": BN_KERNEL,
 }
 # The parameters of table 1 and of section 5.3, which have the same rows.
 BN_TABLE = {
@@ -102,7 +103,7 @@ use rule figure_template as bleu_neighbors_figure2 with:
     log:
         "results/logs/bleu_neighbors_figure2.log",
     params:
-        arguments={**BN_FIGURES, "column": "spearman", "kernel": BN_KERNEL},
+        arguments={**BN_FIGURES, "column": "spearman", "bootstrap": BOOTSTRAP},
         code=code_of_figure("bleu_neighbors_figure2"),
 
 
@@ -116,7 +117,7 @@ use rule figure_template as bleu_neighbors_figure3 with:
     log:
         "results/logs/bleu_neighbors_figure3.log",
     params:
-        arguments={**BN_FIGURES, "column": "coverage", "kernel": BN_KERNEL},
+        arguments={**BN_FIGURES, "column": "coverage", "bootstrap": BOOTSTRAP},
         code=code_of_figure("bleu_neighbors_figure3"),
 
 

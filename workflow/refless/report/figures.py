@@ -56,10 +56,13 @@ BAND: dict[str, Any] = {"alpha": 0.18, "lw": 0}
 """How a band of uncertainty is filled."""
 TO_PASS: dict[str, Any] = {"color": "0.2", "lw": 1.0, "ls": (0, (4, 2))}
 """A line that a method has to pass."""
-TITLE_WIDTH = 84
+TITLE_WIDTH = 80
 """Letters of a title in a line."""
+PANEL_WIDTH = 24
+"""Letters of a panel's title in a line."""
 SUBSETS = ("pi", 80)
 """What a band over random subsets holds: the middle 80% of them."""
+BAND_OF_SUBSETS = "middle 80% of random subsets"
 
 FOREST = {"method": "label", "pearson": "value", "pearson_low": "low", "pearson_high": "high"}
 BLIND = "text-blind"
@@ -80,9 +83,15 @@ def panels(rows: int, columns: int, height: float, title: str, **style: Any) -> 
     plt.rcParams.update(STYLE)
     style = {"figsize": (WIDTH, height), "squeeze": False, "layout": "constrained", **style}
     figure, axes = plt.subplots(rows, columns, **style)
-    lines = "\n".join(fill(line, TITLE_WIDTH) for line in title.split("\n"))
-    figure.suptitle(lines, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
+    figure.suptitle(
+        _in_lines(title, TITLE_WIDTH), x=0.01, ha="left", fontsize=10.5, fontweight="bold"
+    )
     return figure, axes
+
+
+def _in_lines(text: str, letters: int) -> str:
+    """A title in lines of at most so many letters, and in those that it has."""
+    return "\n".join(fill(line, letters, break_on_hyphens=False) for line in text.split("\n"))
 
 
 def save(figure: Figure, path: Destination, table: pd.DataFrame) -> None:
@@ -149,7 +158,8 @@ def forest_figure(
                 ax.set_axis_off()
                 continue
             _forest(ax, part[part["across"] == titles[k]], order, styles)
-            ax.set_title("" if above.get(k) == titles[k] else titles[k], fontsize=9)
+            if above.get(k) != titles[k]:
+                ax.set_title(_in_lines(titles[k], PANEL_WIDTH), fontsize=9)
             ax.tick_params(labelleft=k == 0, labelsize=8)
             above[k] = titles[k]
         line[0].set_ylabel(name, fontweight="bold")
@@ -170,7 +180,8 @@ def _forest_legend(figure: Figure, rows: pd.DataFrame, styles: Mapping[str, Any]
     ]
     if "published" in rows:
         handles.append(Line2D([], [], mec="0.1", label="published", **PUBLISHED | {"ms": 7}))
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    columns = 4 if len(handles) < 5 else 3
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 
 def _forest(ax: Axes, rows: pd.DataFrame, order: Sequence[str], styles: Mapping[str, Any]) -> None:
@@ -179,10 +190,11 @@ def _forest(ax: Axes, rows: pd.DataFrame, order: Sequence[str], styles: Mapping[
     below = same.cumcount() - (same.transform("size") - 1) / 2
     below = below.mask(rows["style"] == BLIND, 0)  # they may share a line
     rows = rows.assign(height=rows["label"].map(list(order).index) + 0.34 * below)
-    colours, markers, _ = (dict(zip(styles, part, strict=True)) for part in zip(*styles.values()))
-    ax.hlines(rows["height"], rows["low"], rows["high"], rows["style"].map(colours), lw=1.1)
-    looks = {"hue": "style", "palette": colours, "style": "style", "markers": markers}
-    sns.scatterplot(rows, x="value", y="height", **looks, s=20, zorder=3, legend=False, ax=ax)
+    colours = [styles[style][0] for style in rows["style"]]
+    ax.hlines(rows["height"], rows["low"], rows["high"], colours, lw=1.1)
+    sns.scatterplot(
+        rows, x="value", y="height", **_looks("style", styles), s=20, zorder=3, legend=False, ax=ax
+    )
     if "published" in rows:
         # beside the dots, not upon them
         ax.plot(rows["published"], rows["height"] - 0.3, mec="0.1", **PUBLISHED | {"ms": 6})
@@ -192,6 +204,13 @@ def _forest(ax: Axes, rows: pd.DataFrame, order: Sequence[str], styles: Mapping[
     ax.set_yticks(range(len(order)), [label.replace("$", r"\$") for label in order])  # no formula
     ax.set(ylim=(len(order) - 0.3, -0.7), xlabel="", ylabel="")
     ax.grid(axis="y", color="0.93", zorder=-1)
+
+
+def _looks(column: str, styles: Mapping[str, tuple[str, str, str]]) -> dict[str, Any]:
+    """How seaborn draws the values of a column: by colour and marker."""
+    colours = {name: colour for name, (colour, _, _) in styles.items()}
+    markers = {name: marker for name, (_, marker, _) in styles.items()}
+    return {"hue": column, "palette": colours, "style": column, "markers": markers}
 
 
 def sizes_figure(
@@ -210,14 +229,14 @@ def sizes_figure(
     title : of the whole figure
     """
     figure, (axes,) = panels(1, len(measures), 3.5, title, sharex=True)
-    colours, markers, _ = (dict(zip(styles, part, strict=True)) for part in zip(*styles.values()))
-    looks = {"hue": "series", "palette": colours, "style": "series", "markers": markers}
     for ax, measure in zip(axes, measures, strict=True):
         options = {"dashes": False, "errorbar": SUBSETS, "err_kws": BAND, "mec": "none"}
-        sns.lineplot(subsets, x="size", y=measure, **looks, **options, legend=False, ax=ax)
-        for series, value in published.get(measure, {}).items():
-            if (last := subsets.loc[subsets["series"] == series, "size"].max()) == last:
-                ax.plot(last, value, mec=colours[series], **PUBLISHED)
+        sns.lineplot(
+            subsets, x="size", y=measure, **_looks("series", styles), **options, legend=False, ax=ax
+        )
+        for series, sizes in subsets.groupby("series", sort=False)["size"]:
+            if (value := published.get(measure, {}).get(str(series))) is not None:
+                ax.plot(sizes.max(), value, mec=styles[str(series)][0], **PUBLISHED)
         ax.set(xscale="log", ylabel=AXES[measure], xlabel="rated texts")
         ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
     return figure, axes

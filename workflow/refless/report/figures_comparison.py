@@ -38,7 +38,9 @@ def correlations_of_methods(
     if of_splits.empty:
         return empty_figure("the table has the reason"), of_splits[_COLUMNS]
     rows = _sorted(of_splits.reset_index(drop=True).rename(columns=FOREST | {"method": "method"}))
-    rows = rows.assign(down=rows["dataset"].map(datasets), across=rows["split"].map(words()["split"]))
+    rows = rows.assign(
+        down=rows["dataset"].map(datasets), across=rows["split"].map(words()["split"])
+    )
     return forest_figure(rows, METHODS, _title(rows), _PITCH), of_splits[_COLUMNS]
 
 
@@ -48,7 +50,9 @@ def _sorted(rows: pd.DataFrame) -> pd.DataFrame:
     names = [join_names(words(), row, ("method", "kernel")) for row in rows.to_dict("records")]
     rows = rows.assign(label=pd.Series(names, rows.index).mask(text_blind, _TOGETHER))
     rows = judged(rows, text_blind, ["dataset", "split"])
-    rows[["low", "high"]] = rows[["low", "high"]].mask(text_blind & (rows["value"] < rows["to_pass"]))
+    rows[["low", "high"]] = rows[["low", "high"]].mask(
+        text_blind & (rows["value"] < rows["to_pass"])
+    )
     on_texts = rows["value"].where(rows["split"] == _SPLITS[0])
     place = on_texts.groupby([rows["dataset"], rows["label"]]).transform("max")
     order = rows.assign(number=pd.factorize(rows["dataset"])[0], place=-place)
