@@ -56,6 +56,7 @@ BAND: dict[str, Any] = {"alpha": 0.18, "lw": 0}
 """How a band of uncertainty is filled."""
 TO_PASS: dict[str, Any] = {"color": "0.2", "lw": 1.0, "ls": (0, (4, 2))}
 """A line that a method has to pass."""
+TITLE: dict[str, Any] = {"x": 0.01, "ha": "left", "fontsize": 10.5, "fontweight": "bold"}
 TITLE_WIDTH = 80
 """Letters of a title in a line."""
 PANEL_WIDTH = 24

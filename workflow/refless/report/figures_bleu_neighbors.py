@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -153,7 +154,7 @@ def _legend(
     band: str,
 ) -> None:
     """Data sets by colour and marker, what else is drawn in grey."""
-    handles = [
+    handles: list[Artist] = [
         Line2D([], [], color=style["colour"], marker=style["marker"], label=style["name"])
         for style in (styles[dataset] for dataset in tasks)
     ]

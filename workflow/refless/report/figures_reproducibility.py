@@ -63,7 +63,7 @@ def differences(tables: Mapping[str, pd.DataFrame]) -> tuple[Figure, pd.DataFram
     axes[0].set_yticks(
         middles, [f"{_name(of)}\n{_counted(counts[of])}" for of in names], fontsize=8
     )
-    axes[0].invert_yaxis()
+    axes[0].set_ylim(ends.iloc[-1] + _GAP / 2, -_GAP / 2)
     for name in set(names) - set(cells["table"]):
         _say_why(axes[0], middles[name], measured.loc[measured["table"] == name, "explanation"])
     _legend(figure, measured["agreement"].value_counts())
@@ -78,7 +78,7 @@ def _differences(ax: Axes, cells: pd.DataFrame, middles: pd.Series) -> None:
     cells = cells.assign(height=cells["table"].map(middles) + below)
     for agreement, (colour, marker, area) in _LOOKS.items():
         rows = cells[cells["agreement"] == agreement]
-        ax.hlines(rows["height"], *(rows[end] for end in _ENDS), colour, lw=0.6, alpha=0.6)
+        ax.hlines(rows["height"], rows[_ENDS[0]], rows[_ENDS[1]], colour, lw=0.6, alpha=0.6)
         ax.scatter(rows["ours"], rows["height"], area, colour, marker=marker, lw=0, zorder=3)
 
 

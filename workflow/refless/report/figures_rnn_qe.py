@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -87,8 +88,10 @@ def correlations_over_size(
     rows = subsets.rename(columns={"model": "series"})
     title = "RNN-QE: correlation with ratings, by the number of rated outputs that train"
     figure, _ = sizes_figure(rows, _CURVES, measures, printed, title)
-    handles = [Line2D([], [], color=c, marker=m, label=name) for c, m, name in _CURVES.values()]
-    handles.append(Patch(color="0.3", label=BAND_OF_SUBSETS, **BAND))
-    handles.append(Line2D([], [], mec=_CURVES["rnn_qe"][0], label="published", **PUBLISHED))
+    handles: list[Artist] = [
+        *(Line2D([], [], color=c, marker=m, label=name) for c, m, name in _CURVES.values()),
+        Patch(color="0.3", label=BAND_OF_SUBSETS, **BAND),
+        Line2D([], [], mec=_CURVES["rnn_qe"][0], label="published", **PUBLISHED),
+    ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     return figure, points
