@@ -69,7 +69,7 @@ FOREST = {"method": "label", "pearson": "value", "pearson_low": "low", "pearson_
 BLIND = "text-blind"
 METHODS = {
     "above": (PALETTE[0], "o", "lead over it above 0 (95% interval)"),
-    "both": ("0.45", "D", "lead may be 0"),
+    "both": ("0.1", "D", "lead may be 0"),
     "below": (PALETTE[1], "X", "lead below 0"),
     "none": (PALETTE[5], "^", "no interval of the lead"),
     BLIND: ("0.7", "s", "text-blind methods"),
