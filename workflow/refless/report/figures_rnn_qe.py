@@ -17,6 +17,7 @@ from refless.report.figures import (
     GREY,
     PALETTE,
     PUBLISHED,
+    TO_PASS,
     empty_figure,
     forest_figure,
     sizes_figure,
@@ -75,8 +76,8 @@ def correlations_over_size(
     predictions: Mapping[str, Sequence[str]],
 ) -> tuple[Figure, pd.DataFrame]:
     """Pearson and Spearman over the number of rated training outputs, as bands over random subsets
-    (`sizes_figure`); the paper's set-up 1, of its table 3, at the end. The table has means and
-    standard deviations."""
+    (`sizes_figure`); the paper's set-up 1, of its table 3, at the end; and a line, the look-up in
+    all rated outputs. The table has means and standard deviations."""
     subsets = data_size(outputs, curve, predictions)
     measures = ["pearson", "spearman"]
     of_size = subsets.groupby(["model", "size"])[measures]
@@ -87,11 +88,16 @@ def correlations_over_size(
     printed = {name: {"rnn_qe": float(row[name])} for name in measures}
     rows = subsets.rename(columns={"model": "series"})
     title = "RNN-QE: correlation with ratings, by the number of rated outputs that train"
-    figure, _ = sizes_figure(rows, _CURVES, measures, printed, title)
+    curves = rows[rows["series"].isin(_CURVES)]
+    figure, axes = sizes_figure(curves, _CURVES, measures, printed, title)
+    lookup = rows[rows["series"] == "lookup"].iloc[0]
+    for ax, measure in zip(axes, measures, strict=True):
+        ax.axhline(lookup[measure], zorder=0, **TO_PASS)
     handles: list[Artist] = [
         *(Line2D([], [], color=c, marker=m, label=name) for c, m, name in _CURVES.values()),
         Patch(color="0.3", label=BAND_OF_SUBSETS, **BAND),
+        Line2D([], [], label="look-up in all rated outputs", **TO_PASS),
         Line2D([], [], mec=_CURVES["rnn_qe"][0], label="published", **PUBLISHED),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure, points
