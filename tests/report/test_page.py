@@ -27,7 +27,7 @@ from refless.report.fill import (
     with_settings,
 )
 from refless.report.names import words
-from refless.report.render import parts_of
+from refless.report.render import MARKS, VERDICTS, parts_of
 from refless.report.why import causes_of, paragraphs
 from refless.statistics.bootstrap import packed
 from tests.conftest import ROOT
@@ -93,11 +93,12 @@ def test_a_column_has_one_number_and_what_the_paper_prints_comes_first(entry, tm
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
     spearman = ["Spearman, paper", "Spearman, ours", "difference", "our 95% interval"]
     assert rows[0] == ["model", *spearman, "p < 0.01, paper", "p < 0.01, ours", "p", "covered"]
-    models = ["BLEU of characters\u00a0†", "rouge", "**Not in the paper**", "average annotator"]
-    assert [row[0] for row in rows[2:]] == [*models, "BLEU of words"]
+    # what has a number of ours comes first
+    models = ["BLEU of characters\u00a0†", "rouge", "**Not in the paper**", "BLEU of words"]
+    assert [row[0] for row in rows[2:]] == [*models, "average annotator"]
     assert rows[2][1:5] == ["0.325", "0.324", "-0.001", "0.000 to 0.400"]
     assert rows[2][5:] == ["\\*", "\\*", "< 0.001", "198"]
-    assert rows[6][1:5] == ["–", "0.000", "–", "0.000 to 0.000"]
+    assert rows[5][1:5] == ["–", "0.000", "–", "0.000 to 0.000"]
     text = "\n".join(lines)
     assert "With 7 draws." in text
     # a word of why is a sentence, where there is one
@@ -123,13 +124,41 @@ def test_values_of_a_column_stand_side_by_side(entry):
     section = Section("{value}", by="dataset", across="kernel", rows=(RowGroup(),))
     columns = {"dataset": Column(), "rho": Column(digits=2)}
     of = replace(entry, columns=columns, sections=(section,))
-    lost, news = parts_of(of, table(), {"news": "the news"})
-    assert (lost.title, news.title) == ("lost", "the news")
+    news, lost = parts_of(of, table(), {"news": "the news"})
+    # what has no number of ours is last
+    assert (news.title, lost.title) == ("the news", "lost")
     assert lost.header == ["dataset"]
     characters = "BLEU of characters: rho"
     assert news.header[1:3] == [f"{characters}, paper", f"{characters}, ours"]
     assert news.header[3] == "BLEU of words: rho"
     assert news.size == 1
+
+
+def test_a_file_for_people_has_the_marks_of_the_report(entry, tmp_path, monkeypatch):
+    values = {"model": ["a", "b", "c"], "paper_rho": ["0.325", "0.2", "0.5"]}
+    values |= {"rho": [0.3251, 0.3, 0.45], "rho_low": [0.3, 0.29, 0.4], "rho_high": [0.4, 0.31, 0.6]}
+    table = pd.DataFrame(values).assign(provenance="computed")
+    columns = {"model": Column(), "rho": Column(digits=3, full=True)}
+    shown = {"one": replace(entry, columns=columns)}
+    monkeypatch.setattr(tables, "catalogue", lambda: shown)
+    tables.publish("one", table, tmp_path, facts={"draws": 7})
+    text = (tmp_path / "one.md").read_text(encoding="utf-8")
+    ours = [line.split(" | ")[2] for line in text.splitlines() if line.startswith("| ")][2:]
+    assert ours == ["0.325 =", "0.300 ≠", "0.450"]
+    for verdict, mark in MARKS.items():
+        assert f"{mark} {VERDICTS[verdict]}" in text
+
+
+@pytest.mark.parametrize("name", ["rnn_qe_table2", "rnn_qe_table3"])
+def test_a_table_says_once_what_its_setups_are(name):
+    rows = pd.DataFrame({"setup": ["bleu", "1", "2"], "schedule": ["", "short", "short"]})
+    rows = rows.assign(pearson=0.1, training_instances=9, provenance="computed")
+    parts = parts_of(catalogue()[name], rows, {})
+    notes = [note for part in parts for note in part.notes if "set-up 1" in note]
+    means = words()["setup_means"]
+    assert len(notes) == 1
+    assert [means[number] in notes[0] for number in "123"] == [True, True, False]
+    assert notes[0] in parts[0].notes
 
 
 def test_every_entry_names_a_function_and_has_a_short_caption():

@@ -22,7 +22,7 @@ from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
-from refless.report.render import MARKS, VERDICTS, Part, page, parts_of
+from refless.report.render import VERDICTS, Part, marks_of, page, parts_of
 from refless.report.tables import read_table
 from refless.report.why import Cause, anchor, causes_of
 from refless.store.files import json_text, write_together
@@ -50,10 +50,8 @@ class Item:
 
     @property
     def marks(self) -> dict[str, str]:
-        """Those of `MARKS` that stand in its cells."""
-        rows = [row for part in self.parts for rows in part.groups.values() for row in rows]
-        verdicts = {cell.verdict for row in rows for cell in row}
-        return {verdict: mark for verdict, mark in MARKS.items() if verdict in verdicts}
+        """What marks in its cells mean: see `marks_of`."""
+        return marks_of(self.parts)
 
 
 def make_report(
@@ -147,7 +145,7 @@ def _items(
     if entry.tabulated_by:
         table = read_table(results / f"tables/{entry.name}.csv")
         metadata = records[entry.name]["metadata"]
-        caption, parts = metadata["caption"], [*parts_of(entry, table, metadata["datasets"])]
+        caption, parts = metadata["caption"], parts_of(entry, table, metadata["datasets"])
         counts = (f"{n} {name}" for name, n in metadata["provenance_counts"].items())
         causes = causes_of(cells, entry.name)
         yield Item(entry, entry.name, label, caption, parts, "", ", ".join(counts), causes)
