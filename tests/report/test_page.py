@@ -135,7 +135,7 @@ def test_values_of_a_column_stand_side_by_side(entry):
 
 
 def test_a_file_for_people_has_the_marks_of_the_report(entry, tmp_path, monkeypatch):
-    values = {"model": ["a", "b", "c"], "paper_rho": ["0.325", "0.2", "0.5"]}
+    values = {"model": ["a", "b", "c"], "paper_rho": ["0.325", "0.2", "0.50"]}
     values |= {"rho": [0.3251, 0.3, 0.45], "rho_low": [0.3, 0.29, 0.4], "rho_high": [0.4, 0.31, 0.6]}
     table = pd.DataFrame(values).assign(provenance="computed")
     columns = {"model": Column(), "rho": Column(digits=3, full=True)}
