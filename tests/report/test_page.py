@@ -15,7 +15,7 @@ from refless import __version__
 from refless.citation import commit_of
 from refless.errors import FormatError
 from refless.methods import METHODS
-from refless.report import fill, tables
+from refless.report import curve_words, fill, page, tables
 from refless.report.catalogue import Column, Entry, RowGroup, Section, catalogue, function_of
 from refless.report.fill import (
     PLACE,
@@ -30,8 +30,9 @@ from refless.report.names import words
 from refless.report.render import MARKS, VERDICTS, parts_of
 from refless.report.why import causes_of, paragraphs
 from refless.statistics.bootstrap import packed
+from refless.store import sealed
 from tests.conftest import ROOT
-from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
+from tests.report.made_up import ITEMS, SVG, make_page, make_results, table1, wide
 from tests.test_plan import plan
 
 COLUMNS = {
@@ -136,7 +137,11 @@ def test_values_of_a_column_stand_side_by_side(entry):
 
 def test_a_file_for_people_has_the_marks_of_the_report(entry, tmp_path, monkeypatch):
     values = {"model": ["a", "b", "c"], "paper_rho": ["0.325", "0.2", "0.50"]}
-    values |= {"rho": [0.3251, 0.3, 0.45], "rho_low": [0.3, 0.29, 0.4], "rho_high": [0.4, 0.31, 0.6]}
+    values |= {
+        "rho": [0.3251, 0.3, 0.45],
+        "rho_low": [0.3, 0.29, 0.4],
+        "rho_high": [0.4, 0.31, 0.6],
+    }
     table = pd.DataFrame(values).assign(provenance="computed")
     columns = {"model": Column(), "rho": Column(digits=3, full=True)}
     shown = {"one": replace(entry, columns=columns)}
@@ -203,6 +208,26 @@ def test_every_item_is_there_once_whole_and_linked(report):
     assert linked <= set(re.findall(r' id="([^"]+)"', text))
     assert set(ITEMS) - {"reproducibility_cells-drawn"} <= linked
     assert text.count("<tr>") == 4 + len(table1()) + len(wide()) + 8 + 1  # with heads
+
+
+def test_the_report_leads_to_pages_of_the_handbook(report):
+    linked = set(re.findall(r'href="\.\./([^"#]+)"', report.read_text(encoding="utf-8")))
+    assert {path for path in linked if (ROOT / path).is_file()} == linked
+    assert len(linked) > 4
+
+
+def test_above_a_picture_stands_what_its_curves_say(report, monkeypatch):
+    said = {"first_figure1": lambda points, settings: f"It ends at {points['y'].iloc[-1]}."}
+    monkeypatch.setattr(page, "WRITERS", said)
+    monkeypatch.setattr(curve_words, "WRITERS", said)
+    stem = report.parent / "figures/first_figure1"
+    contents = {stem.with_suffix(".svg"): SVG.encode(), stem.with_suffix(".csv"): b"y\n0.5\n0.7\n"}
+    sealed.write_sidecar(contents, {})
+    make_page(report.parent)
+    text = report.read_text(encoding="utf-8")
+    item = text[text.index('id="first_figure1"') :]
+    assert item.index("It ends at 0.7.") < item.index("<img")
+    assert text.count('class="said"') == 1
 
 
 def test_below_a_table_stands_why_numbers_differ_with_a_link_to_what_was_tested(report):
