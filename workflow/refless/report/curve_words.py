@@ -28,10 +28,10 @@ def _over_thresholds(points: pd.DataFrame, settings: Settings) -> str:
     parts = []
     for dataset, curve in points.groupby("dataset", sort=False):
         of_a, of_b = (curve[curve["threshold"] == threshold] for threshold in "ab")
-        rho = f"{_at_default(of_a, a):.3f} on {_name(dataset, settings)}"
         (first_a, last_a), (first_b, last_b) = near_default(of_a, a), near_default(of_b, b)
         flat = f"a from {first_a:g} to {last_a:g} and b from {first_b:g} to {last_b:g}"
-        parts.append(f"{rho}, and less than {NEAR:g} away from that for {flat}")
+        rho = f"{_at_default(of_a, a):.3f} on {_name(dataset, settings)}"
+        parts.append(f"{rho} (less than {NEAR:g} away for {flat})")
     return f"With a = {a:g} and b = {b:g}, rho is {'; '.join(parts)}."
 
 

@@ -63,7 +63,7 @@ def differences(tables: Mapping[str, pd.DataFrame]) -> tuple[Figure, pd.DataFram
     axes[0].set_yticks(
         middles, [f"{_name(of)}\n{_counted(counts[of])}" for of in names], fontsize=8
     )
-    axes[0].set_ylim(ends.iloc[-1] + _GAP / 2, -_GAP / 2)
+    axes[0].set_ylim(ends.iloc[-1] + _GAP / 2, _GAP / 2)
     for name in set(names) - set(cells["table"]):
         _say_why(axes[0], middles[name], measured.loc[measured["table"] == name, "explanation"])
     _legend(figure, measured["agreement"].value_counts())
@@ -97,7 +97,10 @@ def _say_why(ax: Axes, height: float, reasons: pd.Series) -> None:
     codes = dict.fromkeys(" ".join(reasons.fillna("")).split())
     text = fill(" ".join(words()["reason"].get(code, code) for code in codes), 78)
     box = {"fc": "white", "ec": "none", "pad": 1}
-    ax.text(-0.58, height, text, fontsize=8, style="italic", va="center", bbox=box, zorder=4)
+    said = ax.text(-0.58, height, text, fontsize=8, style="italic", va="center", bbox=box, zorder=4)
+    said.set_in_layout(False)  # it may reach into the next panel
+    ax.set_zorder(1)
+    ax.patch.set_visible(False)
 
 
 def _legend(figure: Figure, counts: pd.Series) -> None:
