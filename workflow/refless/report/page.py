@@ -23,7 +23,7 @@ from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.curve_words import WRITERS, sentence_of
 from refless.report.fill import as_html
-from refless.report.render import VERDICTS, Part, marks_of, page, parts_of
+from refless.report.render import VERDICTS, Part, marks_of, meanings_of, page, parts_of
 from refless.report.tables import read_table
 from refless.report.why import Cause, anchor, causes_of
 from refless.store.files import json_text, write_together
@@ -50,6 +50,11 @@ class Item:
     said: str = ""
     rows: str = ""
     causes: list[Cause] = field(default_factory=list)
+
+    @property
+    def meanings(self) -> list[str]:
+        """What names in its cells mean: see `meanings_of`."""
+        return list(meanings_of(self.parts))
 
     @property
     def marks(self) -> dict[str, str]:

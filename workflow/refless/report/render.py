@@ -85,14 +85,11 @@ def parts_of(entry: Entry, table: pd.DataFrame, datasets: Mapping[str, str]) -> 
         for value in dict.fromkeys(plain(row.get(section.by)) for row in inside):
             part = [row for row in inside if plain(row.get(section.by)) == value]
             parts.append(_part(section, columns, part, names))
-    parts.sort(key=lambda part: not part.has_numbers)
-    if parts:
-        parts[0].notes[:0] = _meanings(parts)
-    return parts
+    return sorted(parts, key=lambda part: not part.has_numbers)
 
 
-def _meanings(parts: Sequence[Part]) -> Iterator[str]:
-    """Of the names of `EXPLAINED` that stand in a table, what each is."""
+def meanings_of(parts: Iterable[Part]) -> Iterator[str]:
+    """Of the names of `EXPLAINED` that stand in these grids, what each is: a line a column."""
     rows = [row for part in parts for rows in part.groups.values() for row in rows]
     text = "\n".join(
         [*(part.title for part in parts), *(cell.text for row in rows for cell in row)]
