@@ -155,7 +155,7 @@ def test_a_file_for_people_has_the_marks_of_the_report(entry, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("name", ["rnn_qe_table2", "rnn_qe_table3"])
-def test_a_table_says_once_what_its_setups_are(name):
+def test_a_table_says_what_its_setups_are(name):
     rows = pd.DataFrame({"setup": ["bleu", "1", "2"], "schedule": ["", "short", "short"]})
     rows = rows.assign(pearson=0.1, training_instances=9, provenance="computed")
     (line,) = meanings_of(parts_of(catalogue()[name], rows, {}))

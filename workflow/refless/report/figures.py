@@ -68,7 +68,7 @@ BAND_OF_SUBSETS = "middle 80% of random subsets"
 FOREST = {"method": "label", "pearson": "value", "pearson_low": "low", "pearson_high": "high"}
 BLIND = "text-blind"
 METHODS = {
-    "above": (PALETTE[0], "o", "lead over it above 0 (95% interval)"),
+    "above": (PALETTE[0], "o", "lead over it above 0 (95%, uncorrected)"),
     "both": ("0.1", "D", "lead may be 0"),
     "below": (PALETTE[1], "X", "lead below 0"),
     "none": (PALETTE[5], "^", "no interval of the lead"),
@@ -253,7 +253,7 @@ def intervals_figure(table: pd.DataFrame, splits: Sequence[str], grey: Sequence[
     rows = table[table["split"].isin(splits)].dropna(subset="pearson")
     rows = rows.sort_values("pearson", kind="stable", ascending=False).rename(columns=FOREST)
     rows = judged(rows, rows["label"].isin(grey), ["split"])
-    title = "Pearson's r of each method with its 95% interval, and the best that reads no text"
+    title = "Pearson's r of each method (95% interval), and the best that reads no text"
     return forest_figure(rows.assign(down="", across="new " + rows["split"]), METHODS, title)
 
 
