@@ -82,8 +82,7 @@ def compared() -> dict[str, pd.DataFrame]:
     return {"comparison": table}
 
 
-THRESHOLDS = {"a": 5.0, "b": 0.66}
-DRAWS = {"draws": 16, "seed": 0}
+SETTINGS = {"a": 5.0, "b": 0.66, "draws": 16, "seed": 0}
 
 
 def figure_of_curve(
@@ -95,12 +94,10 @@ def figure_of_curve(
     functions = {name: mock.Mock(return_value=value) for name, value in values.items()}
     rows = mock.patch.object(figures_bleu_neighbors, "read_rows", return_value=curve)
     with rows, mock.patch.multiple(figures_bleu_neighbors.curves, **functions):
-        return draw([], [], pd.DataFrame(), STYLES, THRESHOLDS)[0]
+        return draw([], [], pd.DataFrame(), STYLES, settings=SETTINGS)[0]
 
 
-over_thresholds = partial(
-    figure_over_thresholds, kernel="bleu.char", bootstrap=DRAWS, column="spearman"
-)
+over_thresholds = partial(figure_over_thresholds, kernel="bleu.char", column="spearman")
 over_sizes = partial(figure_over_sizes, kernel="bleu.char")
 threshold_figure = partial(figure_of_curve, over_thresholds)
 data_size_figure = partial(figure_of_curve, over_sizes)
@@ -312,8 +309,8 @@ def test_cells_are_differences_and_errors_are_in_percent():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: over_thresholds([], [], pd.DataFrame(), {}, THRESHOLDS)[0],
-        lambda: over_sizes([], [], pd.DataFrame(), {}, THRESHOLDS)[0],
+        lambda: over_thresholds([], [], pd.DataFrame(), {}, settings=SETTINGS)[0],
+        lambda: over_sizes([], [], pd.DataFrame(), {}, settings=SETTINGS)[0],
         lambda: correlations_of_methods({"comparison": compared()["comparison"].iloc[:0]}, {})[0],
         lambda: reference_regimes([], pd.DataFrame(), {})[0],
         lambda: differences({"reproducibility_cells": pd.DataFrame(columns=CELLS)})[0],

@@ -53,9 +53,8 @@ def figure_over_thresholds(
     predictions: Iterable[str],
     published: pd.DataFrame,
     styles: Appearance,
-    thresholds: Mapping[str, Any],
     kernel: str,
-    bootstrap: Mapping[str, int],
+    settings: Mapping[str, Any],
     column: str,
 ) -> tuple[Figure, pd.DataFrame]:
     """Figures 2 and 3: two panels, a on the left and b on the right, with 95% intervals as bands.
@@ -63,14 +62,14 @@ def figure_over_thresholds(
     ratings, predictions : the files of `read_predicted`
     published : the paper's table 1, whose values at the defaults are drawn hollow
     styles : how data sets are shown
-    thresholds : the default of ``a`` and of ``b``, marked by a thin line
     kernel : whose predictions are drawn
-    bootstrap : ``draws`` and ``seed`` of tables
+    settings : the default of ``a`` and of ``b``, marked by a thin line; ``draws`` and ``seed`` of
+        the bootstrap of tables
     column : ``spearman``, with the average annotator, or ``coverage``
     """
+    thresholds, draws = _thresholds(settings), max(1, settings["draws"] // _SHARE_OF_DRAWS)
     tasks = read_predicted(ratings, predictions, **thresholds)
-    draws = max(1, bootstrap["draws"] // _SHARE_OF_DRAWS)
-    curve = curves.threshold_curves(tasks, kernel, thresholds, draws, bootstrap["seed"])
+    curve = curves.threshold_curves(tasks, kernel, thresholds, draws, settings["seed"])
     interval = Measure(column).interval
     table = curve[["dataset", "threshold", "value", *interval]]
     if curve.empty:
@@ -96,6 +95,10 @@ def figure_over_thresholds(
     return figure, table
 
 
+def _thresholds(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: settings[name] for name in _THRESHOLDS}
+
+
 def _line_in_band(ax: Axes, x: pd.Series, values: pd.DataFrame, style: Mapping[str, Any]) -> None:
     """A curve in its band; ``values`` has three columns, the value and both ends."""
     value, low, high = (values[name] for name in values)
@@ -109,8 +112,8 @@ def figure_over_sizes(
     sizes: Iterable[str],
     published: pd.DataFrame,
     styles: Appearance,
-    thresholds: Mapping[str, Any],
     kernel: str,
+    settings: Mapping[str, Any],
 ) -> tuple[Figure, pd.DataFrame]:
     """Figure 4: Spearman and coverage over the number of rated texts, as `sizes_figure` has them.
 
@@ -121,7 +124,7 @@ def figure_over_sizes(
     means = curve.groupby(["dataset", "size"], sort=False)[["spearman", "coverage"]].mean()
     if curve.empty:
         return empty_figure(_ABSENT), means.reset_index()
-    people = curves.average_annotators(read_predicted(ratings, [], **thresholds))
+    people = curves.average_annotators(read_predicted(ratings, [], **_thresholds(settings)))
     printed = curves.published_points(published, styles)
     looks = {
         task: (style["colour"], style["marker"], style["name"]) for task, style in styles.items()
