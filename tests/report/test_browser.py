@@ -145,6 +145,21 @@ def test_nothing_is_wider_than_the_screen(page):
     assert page.evaluate(wider) <= 0
 
 
+def test_what_is_printed_is_whole(page):
+    """No table is cut by a frame, and each has its last row on paper."""
+    page.goto(page.url.partition("#")[0])
+    page.emulate_media(media="print")
+    cut = """[...document.querySelectorAll(".frame")].filter(frame =>
+      getComputedStyle(frame).overflow !== "visible" && (frame.scrollHeight > frame.clientHeight
+      || frame.scrollWidth > frame.clientWidth)).length"""
+    assert page.evaluate(cut) == 0
+    lows = """[...document.querySelectorAll(".frame table")].map(table =>
+      table.closest(".item").getBoundingClientRect().bottom
+      - [...table.rows].at(-1).getBoundingClientRect().bottom)"""
+    assert all(room >= 0 for room in page.evaluate(lows))
+    page.emulate_media(media="screen")
+
+
 @pytest.fixture(scope="module")
 def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its pages, but for the one of the library, which takes most of the time."""

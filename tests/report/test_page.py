@@ -15,7 +15,7 @@ from refless import __version__
 from refless.citation import commit_of
 from refless.errors import FormatError
 from refless.methods import METHODS
-from refless.report import fill, tables
+from refless.report import curve_words, fill, page, tables
 from refless.report.catalogue import Column, Entry, RowGroup, Section, catalogue, function_of
 from refless.report.fill import (
     PLACE,
@@ -27,11 +27,12 @@ from refless.report.fill import (
     with_settings,
 )
 from refless.report.names import words
-from refless.report.render import parts_of
+from refless.report.render import MARKS, VERDICTS, meanings_of, parts_of
 from refless.report.why import causes_of, paragraphs
 from refless.statistics.bootstrap import packed
+from refless.store import sealed
 from tests.conftest import ROOT
-from tests.report.made_up import ITEMS, make_page, make_results, table1, wide
+from tests.report.made_up import ITEMS, SVG, make_page, make_results, table1, wide
 from tests.test_plan import plan
 
 COLUMNS = {
@@ -93,11 +94,12 @@ def test_a_column_has_one_number_and_what_the_paper_prints_comes_first(entry, tm
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
     spearman = ["Spearman, paper", "Spearman, ours", "difference", "our 95% interval"]
     assert rows[0] == ["model", *spearman, "p < 0.01, paper", "p < 0.01, ours", "p", "covered"]
-    models = ["BLEU of characters\u00a0†", "rouge", "**Not in the paper**", "average annotator"]
-    assert [row[0] for row in rows[2:]] == [*models, "BLEU of words"]
+    # what has a number of ours comes first
+    models = ["BLEU of characters\u00a0†", "rouge", "**Not in the paper**", "BLEU of words"]
+    assert [row[0] for row in rows[2:]] == [*models, "average annotator"]
     assert rows[2][1:5] == ["0.325", "0.324", "-0.001", "0.000 to 0.400"]
     assert rows[2][5:] == ["\\*", "\\*", "< 0.001", "198"]
-    assert rows[6][1:5] == ["–", "0.000", "–", "0.000 to 0.000"]
+    assert rows[5][1:5] == ["–", "0.000", "–", "0.000 to 0.000"]
     text = "\n".join(lines)
     assert "With 7 draws." in text
     # a word of why is a sentence, where there is one
@@ -123,13 +125,42 @@ def test_values_of_a_column_stand_side_by_side(entry):
     section = Section("{value}", by="dataset", across="kernel", rows=(RowGroup(),))
     columns = {"dataset": Column(), "rho": Column(digits=2)}
     of = replace(entry, columns=columns, sections=(section,))
-    lost, news = parts_of(of, table(), {"news": "the news"})
-    assert (lost.title, news.title) == ("lost", "the news")
+    news, lost = parts_of(of, table(), {"news": "the news"})
+    # what has no number of ours is last
+    assert (news.title, lost.title) == ("the news", "lost")
     assert lost.header == ["dataset"]
     characters = "BLEU of characters: rho"
     assert news.header[1:3] == [f"{characters}, paper", f"{characters}, ours"]
     assert news.header[3] == "BLEU of words: rho"
     assert news.size == 1
+
+
+def test_a_file_for_people_has_the_marks_of_the_report(entry, tmp_path, monkeypatch):
+    values = {"model": ["a", "b", "c"], "paper_rho": ["0.325", "0.2", "0.50"]}
+    values |= {
+        "rho": [0.3251, 0.3, 0.45],
+        "rho_low": [0.3, 0.29, 0.4],
+        "rho_high": [0.4, 0.31, 0.6],
+    }
+    table = pd.DataFrame(values).assign(provenance="computed")
+    columns = {"model": Column(), "rho": Column(digits=3, full=True)}
+    shown = {"one": replace(entry, columns=columns)}
+    monkeypatch.setattr(tables, "catalogue", lambda: shown)
+    tables.publish("one", table, tmp_path, facts={"draws": 7})
+    text = (tmp_path / "one.md").read_text(encoding="utf-8")
+    ours = [line.split(" | ")[2] for line in text.splitlines() if line.startswith("| ")][2:]
+    assert ours == ["0.325 =", "0.300 ≠", "0.450"]
+    for verdict, mark in MARKS.items():
+        assert f"{mark} {VERDICTS[verdict]}" in text
+
+
+@pytest.mark.parametrize("name", ["rnn_qe_table2", "rnn_qe_table3"])
+def test_a_table_says_what_its_setups_are(name):
+    rows = pd.DataFrame({"setup": ["bleu", "1", "2"], "schedule": ["", "short", "short"]})
+    rows = rows.assign(pearson=0.1, training_instances=9, provenance="computed")
+    (line,) = meanings_of(parts_of(catalogue()[name], rows, {}))
+    means = words()["setup_means"]
+    assert [means[number] in line for number in "123"] == [True, True, False]
 
 
 def test_every_entry_names_a_function_and_has_a_short_caption():
@@ -174,6 +205,26 @@ def test_every_item_is_there_once_whole_and_linked(report):
     assert linked <= set(re.findall(r' id="([^"]+)"', text))
     assert set(ITEMS) - {"reproducibility_cells-drawn"} <= linked
     assert text.count("<tr>") == 4 + len(table1()) + len(wide()) + 8 + 1  # with heads
+
+
+def test_the_report_leads_to_pages_of_the_handbook(report):
+    linked = set(re.findall(r'href="\.\./([^"#]+)"', report.read_text(encoding="utf-8")))
+    assert {path for path in linked if (ROOT / path).is_file()} == linked
+    assert len(linked) > 4
+
+
+def test_above_a_picture_stands_what_its_curves_say(report, monkeypatch):
+    said = {"first_figure1": lambda points, settings: f"It ends at {points['y'].iloc[-1]}."}
+    monkeypatch.setattr(page, "WRITERS", said)
+    monkeypatch.setattr(curve_words, "WRITERS", said)
+    stem = report.parent / "figures/first_figure1"
+    contents = {stem.with_suffix(".svg"): SVG.encode(), stem.with_suffix(".csv"): b"y\n0.5\n0.7\n"}
+    sealed.write_sidecar(contents, {})
+    make_page(report.parent)
+    text = report.read_text(encoding="utf-8")
+    item = text[text.index('id="first_figure1"') :]
+    assert item.index("It ends at 0.7.") < item.index("<img")
+    assert text.count('class="said"') == 1
 
 
 def test_below_a_table_stands_why_numbers_differ_with_a_link_to_what_was_tested(report):

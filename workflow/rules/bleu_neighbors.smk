@@ -7,7 +7,8 @@ BN_KERNEL = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are abo
 BN_PRINTED = {dataset: {"published": PRINTED.get(dataset, "")} for dataset in TASKS}
 BN_FIGURES = {
     "styles": {dataset: STYLES[dataset] for dataset in TASKS},
-    "thresholds": BN_THRESHOLDS,
+    "kernel": BN_KERNEL,
+    "settings": {**BN_THRESHOLDS, **BOOTSTRAP},
 }
 # The parameters of table 1 and of section 5.3, which have the same rows.
 BN_TABLE = {
@@ -102,7 +103,7 @@ use rule figure_template as bleu_neighbors_figure2 with:
     log:
         "results/logs/bleu_neighbors_figure2.log",
     params:
-        arguments={**BN_FIGURES, "column": "spearman", "kernel": BN_KERNEL},
+        arguments={**BN_FIGURES, "column": "spearman"},
         code=code_of_figure("bleu_neighbors_figure2"),
 
 
@@ -116,7 +117,7 @@ use rule figure_template as bleu_neighbors_figure3 with:
     log:
         "results/logs/bleu_neighbors_figure3.log",
     params:
-        arguments={**BN_FIGURES, "column": "coverage", "kernel": BN_KERNEL},
+        arguments={**BN_FIGURES, "column": "coverage"},
         code=code_of_figure("bleu_neighbors_figure3"),
 
 

@@ -29,6 +29,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
 from refless.experiments.bleu_neighbors.table1 import annotator_rows
 from refless.experiments.published import read_rows
 from refless.kernels import kernel
+from refless.statistics import evaluate
 from refless.store import sealed
 from tests.conftest import published
 from tests.experiments.bleu_neighbors.written import annotated_task
@@ -125,7 +126,8 @@ def test_one_threshold_moves_and_the_other_stays(dataset, folder, blocks, tmp_pa
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, dataset, KERNEL, blocks[1], TAU, {})
     tasks = read_predicted([folder / "texts.csv"], [path], 3, 0.5)
-    found = threshold_curves(tasks, KERNEL, a=3, b=0.5)
+    bootstrap = {"draws": 20, "seed": 0}
+    found = threshold_curves(tasks, KERNEL, {"a": 3, "b": 0.5}, **bootstrap)
     assert len(found) == 60 + 101
     table, quality = tasks["t"].files[KERNEL].content, tasks["t"].quality
     for row in found.itertuples():
@@ -133,7 +135,14 @@ def test_one_threshold_moves_and_the_other_stays(dataset, folder, blocks, tmp_pa
         expected = point(table["mean"], table["neighbors"].to_numpy(), quality, a, b)
         assert (row.spearman, row.coverage) == pytest.approx(expected, nan_ok=True)
     assert found["coverage"].nunique() > 5
-    assert threshold_curves(tasks, "bleu.word", a=3, b=0.5).empty
+    at_defaults = found[(found["threshold"] == "a") & (found["value"] == 3)].iloc[0]
+    share = (len(quality) - 1) / len(quality)
+    whole = evaluate(tasks["t"].estimates[KERNEL], quality, 20, 0, tasks["t"].units, share)
+    for name in ("spearman", "coverage"):
+        interval = getattr(whole, name)
+        ends = (interval.low, interval.high)
+        assert (at_defaults[f"{name}_low"], at_defaults[f"{name}_high"]) == ends
+    assert threshold_curves(tasks, "bleu.word", {"a": 3, "b": 0.5}, **bootstrap).empty
 
 
 def test_each_size_has_its_own_subsets(dataset, blocks, monkeypatch):

@@ -37,7 +37,8 @@ def bias_figure(table: pd.DataFrame) -> Figure:
         parts.append(part.assign(style=quantity, across=panel).dropna(subset="value"))
     rows = pd.concat(parts).rename(columns={"method": "down", "group": "label"})
     rows = rows.sort_values("down", key=lambda down: down.map(_places(table)), kind="stable")
-    figure = forest_figure(rows, STYLES)
+    title = "Whom scores favour at equal true quality, and how far predictions miss"
+    figure = forest_figure(rows, STYLES, title)
     for ax in figure.axes:
         if ax.get_xlabel():
             ax.set_xlabel(UNIT)

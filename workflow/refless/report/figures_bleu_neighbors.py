@@ -3,16 +3,27 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from refless.experiments.bleu_neighbors import curves
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.published import read_rows
-from refless.report.figures import AXES, PUBLISHED, empty_figure, panels, sizes_figure
+from refless.report.figures import (
+    AXES,
+    BAND,
+    BAND_OF_SUBSETS,
+    PUBLISHED,
+    empty_figure,
+    panels,
+    sizes_figure,
+)
+from refless.report.names import words
+from refless.statistics.measure import Measure
 
 _THRESHOLDS = {
     "a": "$a$: fewest neighbors",
@@ -21,8 +32,15 @@ _THRESHOLDS = {
 _DASHES = {"average annotator": (0, (5, 2)), "the same, own label included": (0, (1, 2))}
 """The lines of an average annotator: against the others, and against all, itself included."""
 _ABSENT = "table 1 of BLEU Neighbors has the reason"
-_LEAST_COVERAGE = 0.1
-"""Coverage from which on a curve decides how high its panel is."""
+_LEAST_COVERAGE = 0.2
+"""Coverage below which no rho is drawn: of few texts, it may be anything."""
+_SHARE_OF_DRAWS = 8
+"""The band has a bootstrap at each value of a threshold, with so many times fewer draws than a cell
+of a table."""
+_TITLES = {
+    "spearman": "BLEU Neighbors, figure 2: Spearman's rho with ratings, as a threshold moves",
+    "coverage": "BLEU Neighbors, figure 3: share of texts with an estimate, as a threshold moves",
+}
 
 Appearance = Mapping[str, Mapping[str, Any]]
 """Data set -> ``name``, ``colour`` and ``marker``, as configured."""
@@ -35,49 +53,58 @@ def figure_over_thresholds(
     predictions: Iterable[str],
     published: pd.DataFrame,
     styles: Appearance,
-    thresholds: Mapping[str, Any],
     kernel: str,
+    settings: Mapping[str, Any],
     column: str,
 ) -> tuple[Figure, pd.DataFrame]:
-    """Figures 2 and 3: two panels, a on the left and b on the right.
+    """Figures 2 and 3: two panels, a on the left and b on the right, with 95% intervals as bands.
 
     ratings, predictions : the files of `read_predicted`
     published : the paper's table 1, whose values at the defaults are drawn hollow
     styles : how data sets are shown
-    thresholds : the default of ``a`` and of ``b``, marked by a thin line
     kernel : whose predictions are drawn
+    settings : the default of ``a`` and of ``b``, marked by a thin line; ``draws`` and ``seed`` of
+        the bootstrap of tables
     column : ``spearman``, with the average annotator, or ``coverage``
     """
+    thresholds, draws = _thresholds(settings), max(1, settings["draws"] // _SHARE_OF_DRAWS)
     tasks = read_predicted(ratings, predictions, **thresholds)
-    curve = curves.threshold_curves(tasks, kernel, **thresholds)
-    table = curve[["dataset", "threshold", "value", column]]
+    curve = curves.threshold_curves(tasks, kernel, thresholds, draws, settings["seed"])
+    interval = Measure(column).interval
+    table = curve[["dataset", "threshold", "value", *interval]]
     if curve.empty:
         return empty_figure(_ABSENT), table
+    if column == "spearman":
+        curve = curve.assign(**curve[interval].where(curve["coverage"] >= _LEAST_COVERAGE))
     people = curves.average_annotators(tasks) if column == "spearman" else {}
     points = curves.published_points(published, styles)[column]
-    figure, (axes,) = panels(1, 2, 3.4, sharey=True)
+    title = f"{_TITLES[column]} ({words()['kernel'][kernel]})"
+    figure, (axes,) = panels(1, 2, 3.8, title, sharey=True)
     for ax, (threshold, label) in zip(axes, _THRESHOLDS.items(), strict=True):
         panel = curve[curve["threshold"] == threshold]
-        ax.set_xlim(panel["value"].min(), panel["value"].max())
         for dataset, part in panel.groupby("dataset", sort=False):
             style = styles[str(dataset)]
-            (line,) = ax.plot(part["value"], part[column], color=style["colour"])
-            line.set(label=style["name"], marker=style["marker"], markevery=max(1, len(part) // 8))
+            _line_in_band(ax, part["value"], part[interval], style)
             _annotators(ax, style, people.get(str(dataset)))
             if (value := points.get(str(dataset))) is not None:
-                point = {"mec": style["colour"], "clip_on": False, **PUBLISHED}
-                ax.plot(thresholds[threshold], value, **point)
+                ax.plot(thresholds[threshold], value, mec=style["colour"], **PUBLISHED)
         ax.axvline(thresholds[threshold], color="0.75", lw=0.8, zorder=0)
-        ax.set_xlabel(label)
+        ax.set(xlabel=label, xlim=(panel["value"].min(), panel["value"].max()))
     axes[0].set_ylabel(AXES[column])
-    # where few texts are covered, a rho may be anything
-    heights = curve.loc[curve["coverage"] >= _LEAST_COVERAGE, column].tolist()
-    heights += [rho for dataset in curve["dataset"].unique() for rho in people.get(dataset, ())]
-    if np.isfinite(heights).any():
-        low, high = np.nanmin(heights), np.nanmax(heights)
-        axes[0].set_ylim(low - 0.05, high + 0.05)
-    _legend(figure, curve["dataset"].unique(), styles, people, points)
+    _legend(figure, curve["dataset"].unique(), styles, people, points, "95% interval")
     return figure, table
+
+
+def _thresholds(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: settings[name] for name in _THRESHOLDS}
+
+
+def _line_in_band(ax: Axes, x: pd.Series, values: pd.DataFrame, style: Mapping[str, Any]) -> None:
+    """A curve in its band; ``values`` has three columns, the value and both ends."""
+    value, low, high = (values[name] for name in values)
+    ax.fill_between(x, low, high, color=style["colour"], **BAND)
+    (line,) = ax.plot(x, value, color=style["colour"], label=style["name"])
+    line.set(marker=style["marker"], markevery=max(1, len(x) // 8))
 
 
 def figure_over_sizes(
@@ -85,30 +112,31 @@ def figure_over_sizes(
     sizes: Iterable[str],
     published: pd.DataFrame,
     styles: Appearance,
-    thresholds: Mapping[str, Any],
+    kernel: str,
+    settings: Mapping[str, Any],
 ) -> tuple[Figure, pd.DataFrame]:
-    """Figure 4: Spearman and coverage over the number of rated texts, with one standard deviation.
+    """Figure 4: Spearman and coverage over the number of rated texts, as `sizes_figure` has them.
 
     sizes : the files of `refless.experiments.bleu_neighbors.curves.write_data_size_curve`
     Others are as for `figure_over_thresholds`.
     """
     curve = read_rows(sizes, curves.SIZE_COLUMNS)
-    grouped = curve.groupby(["dataset", "size"], sort=False)[["spearman", "coverage"]]
-    means = grouped.mean()
+    means = curve.groupby(["dataset", "size"], sort=False)[["spearman", "coverage"]].mean()
     if curve.empty:
         return empty_figure(_ABSENT), means.reset_index()
-    people = curves.average_annotators(read_predicted(ratings, [], **thresholds))
+    people = curves.average_annotators(read_predicted(ratings, [], **_thresholds(settings)))
     printed = curves.published_points(published, styles)
-    points = means.join(grouped.std(ddof=0).add_suffix("_sd")).reset_index()
-    points = points.rename(columns={"dataset": "series"})
-    appearances = {
+    looks = {
         task: (style["colour"], style["marker"], style["name"]) for task, style in styles.items()
     }
-    figure, axes = sizes_figure(points, appearances, ("spearman", "coverage"), printed)
+    title = "BLEU Neighbors, figure 4: rho and coverage, by the number of rated texts"
+    title += f" ({words()['kernel'][kernel]})"
+    rows, measures = curve.rename(columns={"dataset": "series"}), ("spearman", "coverage")
+    figure, axes = sizes_figure(rows, looks, measures, printed, title)
     tasks = curve["dataset"].unique()
     for dataset in tasks:
         _annotators(axes[0], styles[dataset], people.get(dataset))
-    _legend(figure, tasks, styles, people, printed)
+    _legend(figure, tasks, styles, people, printed, BAND_OF_SUBSETS)
     return figure, means.reset_index()
 
 
@@ -126,14 +154,16 @@ def _legend(
     styles: Appearance,
     people: Annotators,
     published: Mapping[str, Any],
+    band: str,
 ) -> None:
     """Data sets by colour and marker, what else is drawn in grey."""
-    handles = [
+    handles: list[Artist] = [
         Line2D([], [], color=style["colour"], marker=style["marker"], label=style["name"])
         for style in (styles[dataset] for dataset in tasks)
     ]
+    handles.append(Patch(color="0.3", label=band, **BAND))
     for label, dashes in _DASHES.items() if people else ():
         handles.append(Line2D([], [], color="0.3", ls=dashes, lw=1.1, label=label))
     if published:
-        handles.append(Line2D([], [], color="0.3", label="published", **PUBLISHED))
+        handles.append(Line2D([], [], mec="0.3", label="published", **PUBLISHED))
     figure.legend(handles=handles, loc="outside lower center", ncols=3)

@@ -42,7 +42,8 @@ def reference_regimes(
         return empty_figure("table 2 of ΔBLEU has the reason"), points
     intervals = published[["metric", "references", *ENDS]]
     intervals = intervals[(intervals != "").all(axis=1)]
-    figure, axes = panels(len(tasks), 3, 0.9 + 1.9 * len(tasks), sharey="row")
+    title = "ΔBLEU, figure 2: rho with ratings, by references, size of units and n-grams"
+    figure, axes = panels(len(tasks), 3, 1.2 + 1.9 * len(tasks), title, sharey="row")
     for row, dataset in zip(axes, tasks, strict=True):
         rows = points[points["dataset"] == dataset]
         for ax, panel in zip(row, _PANELS, strict=True):

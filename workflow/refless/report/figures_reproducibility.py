@@ -1,9 +1,11 @@
 """Ours less published, all cells. Stage: figure."""
 
 from collections.abc import Mapping
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -11,14 +13,21 @@ from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE
 from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.report.catalogue import catalogue
 from refless.report.figures import GREY, empty_figure, panels
+from refless.report.names import words
 
-_LOOKS = {EQUAL: ("#0072B2", "o", 9), INSIDE: (GREY, "s", 4), OUTSIDE: ("#D55E00", "X", 14)}
+_LOOKS = {EQUAL: ("#0072B2", "o", 16), INSIDE: (GREY, "s", 9), OUTSIDE: ("#D55E00", "X", 24)}
 """Colour, marker and its area, by agreement."""
+_ENDS = ("ours_low", "ours_high")
+_LEAST = 9
+"""Lines of a band that has fewer cells, so that its name fits."""
+_GAP = 4
+"""Lines between two bands."""
 
 
 def differences(tables: Mapping[str, pd.DataFrame]) -> tuple[Figure, pd.DataFrame]:
     """Ours less the published value, with intervals, a band a table: correlations on the left, and
-    errors, in percent of the published one, on the right.
+    errors, in percent of the published one, on the right. Of a table without any number of ours,
+    the band says why.
 
     tables : `reproducibility_cells`; those without ours are left out
     """
@@ -27,42 +36,78 @@ def differences(tables: Mapping[str, pd.DataFrame]) -> tuple[Figure, pd.DataFram
         published=pd.to_numeric(table["published"], "coerce"),
         kind=table["measure"].map(kind_of_measure),
     )
-    cells = cells[cells["kind"].isin(MEASURED)]
-    counts = cells["agreement"].value_counts()
-    cells = cells[cells["ours"].notna() & cells["published"].notna()]
+    measured = cells[cells["kind"].isin(MEASURED)]
+    cells = measured[measured["ours"].notna() & measured["published"].notna()]
     if cells.empty:
         return empty_figure("no published number has one of ours beside it"), table
     scale = np.where(cells["kind"] == "errors", 100 / cells["published"].abs(), 1)
-    for name in ("ours", "ours_low", "ours_high"):
-        cells[name] = (cells[name] - cells["published"]) * scale
-    most = cells.groupby(["table", "kind"], sort=False).size().groupby("table", sort=False).max()
-    sizes = most.clip(lower=7)
-    ends = sizes.cumsum() + 4 * np.arange(1, len(sizes) + 1)
-    figure, (axes,) = panels(1, 2, 1.4 + 0.025 * ends.iloc[-1], sharey=True)
+    cells = cells.assign(
+        **{name: (cells[name] - cells["published"]) * scale for name in ("ours", *_ENDS)}
+    )
+    names = measured["table"].drop_duplicates().tolist()
+    of_kind = cells.groupby(["table", "kind"], sort=False).size()
+    sizes = of_kind.groupby("table").max().reindex(names, fill_value=0).clip(lower=_LEAST)
+    ends = sizes.cumsum() + _GAP * np.arange(1, len(sizes) + 1)
+    middles = ends - sizes / 2
+    title = "Published correlations and errors: ours less the paper's, with our 95% interval"
+    figure, (axes,) = panels(1, 2, 1.7 + 0.025 * ends.iloc[-1], title, sharey=True)
     for ax, kind in zip(axes, MEASURED, strict=True):
-        part = cells[cells["kind"] == kind].sort_values("ours")
-        middle = part["table"].map(ends - sizes / 2)
-        of_table = part.groupby("table")["ours"]
-        part = part.assign(height=middle + of_table.cumcount() - of_table.transform("size") / 2)
-        for agreement, (colour, marker, area) in _LOOKS.items():
-            rows = part[part["agreement"] == agreement]
-            interval = rows["ours_low"], rows["ours_high"]
-            ax.hlines(rows["height"], *interval, colour, lw=0.6, alpha=0.6)
-            ax.scatter(rows["ours"], rows["height"], area, colour, marker=marker, lw=0, zorder=3)
+        _differences(ax, cells[cells["kind"] == kind], middles)
         for end in ends:
-            ax.axhline(end + 2, color="0.9", lw=0.8, zorder=0)
+            ax.axhline(end + _GAP / 2, color="0.9", lw=0.8, zorder=0)
         ax.axvline(0, color="0.3", lw=0.8, zorder=0)
-    axes[0].set(xlabel="correlations: ours less published", xlim=(-0.6, 0.6))
+    axes[0].set(xlabel="correlations: ours less published", xlim=(-0.6, 0.6), xticks=(-0.5, 0, 0.5))
     axes[1].set(xlabel="errors: ours less published,\nin % of the published", xlim=(-60, 60))
-    names = [f"{catalogue()[name].paper}, {catalogue()[name].item}" for name in sizes.index]
-    axes[0].set_yticks(ends - sizes / 2, names)
-    axes[0].invert_yaxis()
+    axes[1].set_xticks((-50, 0, 50))
+    counts = measured.groupby(["table", "agreement"]).size()
+    axes[0].set_yticks(
+        middles, [f"{_name(of)}\n{_counted(counts[of])}" for of in names], fontsize=8
+    )
+    axes[0].set_ylim(ends.iloc[-1] + _GAP / 2, _GAP / 2)
+    for name in set(names) - set(cells["table"]):
+        _say_why(axes[0], middles[name], measured.loc[measured["table"] == name, "explanation"])
+    _legend(figure, measured["agreement"].value_counts())
+    return figure, table
+
+
+def _differences(ax: Axes, cells: pd.DataFrame, middles: pd.Series) -> None:
+    """The cells of one kind, in each band from the lowest difference to the highest."""
+    cells = cells.sort_values("ours")
+    of_table = cells.groupby("table")["ours"]
+    below = of_table.cumcount() - of_table.transform("size") / 2
+    cells = cells.assign(height=cells["table"].map(middles) + below)
+    for agreement, (colour, marker, area) in _LOOKS.items():
+        rows = cells[cells["agreement"] == agreement]
+        ax.hlines(rows["height"], rows[_ENDS[0]], rows[_ENDS[1]], colour, lw=0.6, alpha=0.6)
+        ax.scatter(rows["ours"], rows["height"], area, colour, marker=marker, lw=0, zorder=3)
+
+
+def _name(table: str) -> str:
+    return f"{catalogue()[table].paper}, {catalogue()[table].item}"
+
+
+def _counted(counts: pd.Series) -> str:
+    """E.g. ``13 equal, 6 absent``."""
+    there = (name for name in (*_LOOKS, ABSENT) if counts.get(name, 0))
+    return ", ".join(f"{counts[name]} {name}" for name in there)
+
+
+def _say_why(ax: Axes, height: float, reasons: pd.Series) -> None:
+    """In a band without numbers, from the left panel into the right one, why there are none."""
+    codes = dict.fromkeys(" ".join(reasons.fillna("")).split())
+    text = fill(" ".join(words()["reason"].get(code, code) for code in codes), 78)
+    box = {"fc": "white", "ec": "none", "pad": 1}
+    said = ax.text(-0.58, height, text, fontsize=8, style="italic", va="center", bbox=box, zorder=4)
+    said.set_in_layout(False)  # it may reach into the next panel
+    ax.set_zorder(1)
+    ax.patch.set_visible(False)
+
+
+def _legend(figure: Figure, counts: pd.Series) -> None:
     handles = [
         Line2D([], [], ls="none", color=c, marker=m, label=f"{name}: {counts.get(name, 0)}")
         for name, (c, m, _) in _LOOKS.items()
     ]
-    handles.append(
-        Line2D([], [], ls="none", label=f"{ABSENT}: {counts.get(ABSENT, 0)} (not drawn)")
-    )
+    absent = f"{ABSENT}: {counts.get(ABSENT, 0)} (not drawn)"
+    handles.append(Line2D([], [], ls="none", label=absent))
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
-    return figure, table

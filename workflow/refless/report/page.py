@@ -21,8 +21,9 @@ from refless.code_sums import PACKAGE, code_sum
 from refless.experiments.reproducibility.cells import MEASURED, kind_of_measure
 from refless.machine import processor
 from refless.report.catalogue import Entry
+from refless.report.curve_words import WRITERS, sentence_of
 from refless.report.fill import as_html
-from refless.report.render import MARKS, VERDICTS, Part, page, parts_of
+from refless.report.render import VERDICTS, Part, marks_of, meanings_of, page, parts_of
 from refless.report.tables import read_table
 from refless.report.why import Cause, anchor, causes_of
 from refless.store.files import json_text, write_together
@@ -37,7 +38,8 @@ CLAIMS = "claims"
 
 @dataclass(frozen=True)
 class Item:
-    """A table or a figure of the report: the grids of the one, a picture of the other."""
+    """A table or a figure of the report: the grids of the one, a picture of the other and what its
+    curves say."""
 
     entry: Entry
     id: str
@@ -45,15 +47,19 @@ class Item:
     caption: str
     parts: list[Part] = field(default_factory=list)
     picture: str = ""
+    said: str = ""
     rows: str = ""
     causes: list[Cause] = field(default_factory=list)
 
     @property
+    def meanings(self) -> list[str]:
+        """What names in its cells mean: see `meanings_of`."""
+        return list(meanings_of(self.parts))
+
+    @property
     def marks(self) -> dict[str, str]:
-        """Those of `MARKS` that stand in its cells."""
-        rows = [row for part in self.parts for rows in part.groups.values() for row in rows]
-        verdicts = {cell.verdict for row in rows for cell in row}
-        return {verdict: mark for verdict, mark in MARKS.items() if verdict in verdicts}
+        """What marks in its cells mean: see `marks_of`."""
+        return marks_of(self.parts)
 
 
 def make_report(
@@ -79,7 +85,11 @@ def make_report(
     tables = [entry.name for entry in entries if entry.tabulated_by]
     records = {name: read_record(results / f"tables/{name}.csv") for name in tables}
     cells = read_table(results / f"tables/{FRONT}.csv")
-    items = {item.id: item for entry in entries for item in _items(entry, results, records, cells)}
+    items = {
+        item.id: item
+        for entry in entries
+        for item in _items(entry, results, records, cells, settings)
+    }
     front = items.pop(f"{FRONT}-drawn")
     papers: dict[str, list[Item]] = {}
     for item in items.values():
@@ -138,7 +148,11 @@ def _provenance(made: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _items(
-    entry: Entry, results: Path, records: Mapping[str, Any], cells: pd.DataFrame
+    entry: Entry,
+    results: Path,
+    records: Mapping[str, Any],
+    cells: pd.DataFrame,
+    settings: Mapping[str, Any],
 ) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is; ``cells`` say why numbers of the
     table differ."""
@@ -147,15 +161,20 @@ def _items(
     if entry.tabulated_by:
         table = read_table(results / f"tables/{entry.name}.csv")
         metadata = records[entry.name]["metadata"]
-        caption, parts = metadata["caption"], [*parts_of(entry, table, metadata["datasets"])]
+        caption, parts = metadata["caption"], parts_of(entry, table, metadata["datasets"])
         counts = (f"{n} {name}" for name, n in metadata["provenance_counts"].items())
         causes = causes_of(cells, entry.name)
-        yield Item(entry, entry.name, label, caption, parts, "", ", ".join(counts), causes)
+        rows = ", ".join(counts)
+        yield Item(entry, entry.name, label, caption, parts, rows=rows, causes=causes)
     if entry.drawn_by:
         suffixes = ("-drawn", ", drawn") if entry.tabulated_by else ("", "")
         caption = entry.figure_caption or caption
-        picture = _picture(results / f"figures/{entry.name}.svg")
-        yield Item(entry, entry.name + suffixes[0], label + suffixes[1], caption, picture=picture)
+        stem = results / f"figures/{entry.name}"
+        picture, said = _picture(stem.with_suffix(".svg")), ""
+        if entry.name in WRITERS:
+            said = sentence_of(entry.name, read(stem.with_suffix(".csv")).content, settings)
+        name, label = entry.name + suffixes[0], label + suffixes[1]
+        yield Item(entry, name, label, caption, picture=picture, said=said)
 
 
 def _picture(path: Path) -> str:

@@ -5,7 +5,7 @@ Stage: table -> report. In: a table of ``results/tables`` and its entry in the c
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,10 @@ VERDICTS = {
     ABSENT: "no value of ours",
 }
 MARKS = {EQUAL: "=", OUTSIDE: "≠"}
-"""Behind a value of ours in the report, for whoever does not see colours."""
+"""Behind a value of ours, for whoever does not see colours."""
+UNMARKED = "Unmarked beside a published number: not rejected, it lies in our interval."
+EXPLAINED = ("setup", "configuration")
+"""Columns whose names mean nothing to a newcomer: ``<column>_means`` says what they are."""
 EXPLANATION = "explanation"
 """The column of why a number is not the published one."""
 FEW = 4
@@ -51,29 +54,56 @@ NONE = ShownCell("–")
 @dataclass(frozen=True)
 class Part:
     """One grid of a table: a heading, the columns' headings, whether they hold numbers, the rows
-    below each line, and what has to be said under it."""
+    below each line, and what has to be said under it; and whether it has a number of ours."""
 
     title: str
     header: list[str]
     numbers: list[bool]
     groups: dict[str, list[list[ShownCell]]]
     notes: list[str]
+    has_numbers: bool = True
 
     @property
     def size(self) -> int:
         """The number of its rows."""
         return sum(map(len, self.groups.values()))
 
+    @property
+    def cells(self) -> list[ShownCell]:
+        """All of its cells, row by row."""
+        return [cell for rows in self.groups.values() for row in rows for cell in row]
 
-def parts_of(entry: Entry, table: pd.DataFrame, datasets: Mapping[str, str]) -> Iterator[Part]:
-    """The grids of a table, rows in its own order. ``datasets`` are names of data sets."""
+
+def parts_of(entry: Entry, table: pd.DataFrame, datasets: Mapping[str, str]) -> list[Part]:
+    """The grids of a table, those without any number of ours last; rows in the table's order, as
+    `_part` says. ``datasets`` are names of data sets."""
     names, rows = with_datasets(datasets), table.to_dict("records")
+    parts = []
     for section in entry.sections:
         inside = [row for row in rows if _fits(row, section.where)]
         columns = section.columns or entry.columns
         for value in dict.fromkeys(plain(row.get(section.by)) for row in inside):
             part = [row for row in inside if plain(row.get(section.by)) == value]
-            yield _part(section, columns, part, names)
+            parts.append(_part(section, columns, part, names))
+    return sorted(parts, key=lambda part: not part.has_numbers)
+
+
+def meanings_of(parts: Iterable[Part]) -> Iterator[str]:
+    """Of the names of `EXPLAINED` that stand in these grids, what each is: a line a column."""
+    rows = [row for part in parts for rows in part.groups.values() for row in rows]
+    text = "\n".join(
+        [*(part.title for part in parts), *(cell.text for row in rows for cell in row)]
+    )
+    for column in EXPLAINED:
+        means = words()[f"{column}_means"]
+        there = {name: means[value] for value, name in words()[column].items() if value in means}
+        said = [f"{name}: {meaning}" for name, meaning in there.items() if name in text]
+        if said:
+            yield "; ".join(said)
+
+
+def _has_numbers(rows: Iterable[TableRow], measures: Iterable[str]) -> bool:
+    return any(plain(row.get(name)) for name in measures for row in rows)
 
 
 def _fits(row: TableRow, where: Mapping[str, Sequence[str]]) -> bool:
@@ -83,25 +113,27 @@ def _fits(row: TableRow, where: Mapping[str, Sequence[str]]) -> bool:
 def _part(
     section: Section, columns: Mapping[str, Column], rows: Sequence[TableRow], names: Names
 ) -> Part:
+    """One grid: below each line, rows with a number of ours stand before those without."""
     labels = {name: column for name, column in columns.items() if column.names}
     measures = {name: column for name, column in columns.items() if not column.names}
     lines: dict[Any, dict[str, TableRow]] = {}  # of each line of the grid, what stands side by side
     for k, row in enumerate(rows):
         key = _label(row, *next(iter(labels.items())), names) if section.across else k
         lines.setdefault(key, {})[plain(row.get(section.across))] = row
+    ordered = sorted(lines.values(), key=lambda line: not _has_numbers(line.values(), measures))
     row_of_value = {plain(row.get(section.across)): row for row in rows}
     order = [*words().get(section.across, {}), *row_of_value]
     header = [column.label or name.replace("_", " ") for name, column in labels.items()]
     grid = [
         [ShownCell(_label(next(iter(line.values())), *label, names)) for label in labels.items()]
-        for line in lines.values()
+        for line in ordered
     ]
     for value in sorted(row_of_value, key=order.index):
         name = join_names(names, row_of_value[value], [section.across])
         before = f"{name}: " if section.across else name
         for name, column in measures.items():
             header += _headings(name, column, before)
-            for line, cells in zip(lines.values(), grid, strict=True):
+            for line, cells in zip(ordered, grid, strict=True):
                 cells += _cells(name, column, line.get(value, {}))
     kept = [
         k
@@ -111,7 +143,7 @@ def _part(
     headings = {header[k] for k in kept}
     titles = ["", *(group.title for group in section.rows or PAPER_FIRST)]
     groups: dict[str, list[list[ShownCell]]] = {title: [] for title in titles}
-    for line, cells in zip(lines.values(), grid, strict=True):
+    for line, cells in zip(ordered, grid, strict=True):
         groups[_group(section, [*line.values()])].append([cells[k] for k in kept])
     return Part(
         section.title.format(value=join_names(names, rows[0], [section.by])),
@@ -119,6 +151,7 @@ def _part(
         [k >= len(labels) for k in kept],
         {title: those for title, those in groups.items() if those},
         [*_notes(columns, rows, labels, names)],
+        _has_numbers(rows, measures),
     )
 
 
@@ -188,10 +221,6 @@ def _notes(
     """What marks mean that stand in these rows, and why rows have no number of ours."""
     if any(row.get(column.mark) == 1 for column in columns.values() for row in rows):
         yield "† sees human references of the outputs that it rates"
-    for name, column in columns.items():
-        stars = {plain(row.get(of)) for row in rows for of in (name, Measure(name).published)}
-        if column.star and "1" in stars:
-            yield f"* {column.label or name}"
     reasons: dict[str, list[str]] = {}
     for row, label in zip(rows, _row_labels(rows, labels, names), strict=True):
         for word in plain(row.get("reason")).split():
@@ -222,10 +251,26 @@ def markdown(part: Part) -> str:
     lines = [part.header, ["--:" if number else "---" for number in part.numbers]]
     for title, rows in part.groups.items():
         lines += [[f"**{title}**", *[""] * (len(part.header) - 1)]] if title else []
-        lines += [[re.sub(r"([|*])", r"\\\1", cell.text) for cell in row] for row in rows]
+        lines += [[re.sub(r"([|*])", r"\\\1", _with_mark(cell)) for cell in row] for row in rows]
     grid = "\n".join(f"| {' | '.join(line)} |" for line in lines if part.header)
     notes = [note.replace("*", "\\*") for note in part.notes]
     return "\n\n".join(filter(None, [f"## {part.title}" * bool(part.title), grid, *notes]))
+
+
+def _with_mark(cell: ShownCell) -> str:
+    return f"{cell.text} {MARKS.get(cell.verdict, '')}".rstrip()
+
+
+def marks_of(parts: Iterable[Part]) -> dict[str, str]:
+    """Those of `MARKS` that stand in the cells of these grids, by what they mean."""
+    there = {cell.verdict for part in parts for cell in part.cells}
+    return {verdict: mark for verdict, mark in MARKS.items() if verdict in there}
+
+
+def about_marks(parts: Iterable[Part]) -> str:
+    """What the marks in these grids say, in a line; empty without any."""
+    said = [f"{mark} {VERDICTS[verdict]}." for verdict, mark in marks_of(parts).items()]
+    return " ".join([*said, UNMARKED]) if said else ""
 
 
 def page(**values: Any) -> str:
@@ -240,6 +285,7 @@ def page(**values: Any) -> str:
     environment.globals |= {
         "verdicts": VERDICTS,
         "marks": MARKS,
+        "unmarked": UNMARKED,
         "style": Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         "script": Markup((FOLDER / "table.js").read_text(encoding="utf-8")),
     }

@@ -13,7 +13,7 @@ import pandas as pd
 
 from refless.experiments.published import read_published
 from refless.report.catalogue import catalogue
-from refless.report.render import markdown, parts_of
+from refless.report.render import about_marks, markdown, meanings_of, parts_of
 from refless.store.sealed import read, write_sidecar
 from refless.store.tables import table_text
 
@@ -48,8 +48,9 @@ def publish(
     aside = table.filter(regex="_draws$").astype(object).fillna("")
     aside = aside.join(table.filter(entry.aside))
     caption = entry.caption.format(**(facts or {}))
-    parts = map(markdown, parts_of(entry, table, datasets or {}))
-    page = "\n\n".join([f"# {entry.title}", caption, *parts]) + "\n"
+    parts = parts_of(entry, table, datasets or {})
+    head = [f"# {entry.title}", caption, *meanings_of(parts), about_marks(parts)]
+    page = "\n\n".join([*filter(None, head), *map(markdown, parts)]) + "\n"
     table = table.drop(columns=aside.columns)
     counts = table["provenance"].replace("", "absent").value_counts().sort_index()
     reasons = table.loc[table["provenance"] == "", "reason"].str.split().str[0].value_counts()

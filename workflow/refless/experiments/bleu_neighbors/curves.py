@@ -4,7 +4,6 @@ Stage: cell. In: predictions, the kernel of the published BLEU*. Out: curves.
 """
 
 from collections.abc import Iterable, Mapping
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,9 @@ from refless.experiments.bleu_neighbors.neighbors import (
 )
 from refless.experiments.bleu_neighbors.table1 import TaskStyles, of_our_tasks
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
+from refless.statistics import evaluate
 from refless.statistics.correlation import spearman
+from refless.statistics.measure import Measure, measure_cells
 from refless.steps import stepwise
 from refless.store import sealed
 from refless.store.records import Destination
@@ -29,6 +30,7 @@ from refless.store.records import Destination
 Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
 A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
+_THRESHOLD_VALUES = [*(("a", float(x)) for x in A_VALUES), *(("b", float(x)) for x in B_VALUES)]
 STEP, SUBSETS = 10, 20
 SIZE_COLUMNS = ["size", "subset", "spearman", "coverage"]
 LARGE_SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -42,17 +44,30 @@ def _point(estimate: Array, quality: Array) -> tuple[float, float]:
 
 
 def threshold_curves(
-    tasks: Mapping[str, Predicted], kernel: str, *, a: int, b: float
+    tasks: Mapping[str, Predicted],
+    kernel: str,
+    thresholds: Mapping[str, Any],
+    draws: int,
+    seed: int,
 ) -> pd.DataFrame:
-    """Columns dataset, threshold (``a`` or ``b``), value, spearman, coverage, of the tasks with
-    this kernel: one threshold moves and the other stays (figures 2 and 3)."""
-    points = [("a", float(x), x, b) for x in A_VALUES] + [("b", x, a, x) for x in B_VALUES]
-    predicted = {dataset: data for dataset, data in tasks.items() if kernel in data.files}
-    rows = []
-    for (dataset, data), (threshold, value, at_a, at_b) in product(predicted.items(), points):
-        estimate = predictions(data.files[kernel].content, len(data.id) - 1, at_a, at_b)
-        rows.append((dataset, threshold, value, *_point(estimate, data.quality)))
-    return pd.DataFrame(rows, columns=["dataset", "threshold", "value", "spearman", "coverage"])
+    """Columns dataset, threshold (``a`` or ``b``), value, and spearman and coverage with their 95%
+    intervals as in table 1, of the tasks with this kernel: one threshold moves and the other stays
+    at its default (figures 2 and 3)."""
+    rows: list[dict[str, Any]] = []
+    for dataset, data in tasks.items():
+        if kernel not in data.files:
+            continue
+        n, content = len(data.id), data.files[kernel].content
+        known: dict[bytes, dict[str, Any]] = {}  # thresholds beside each other cover the same texts
+        for threshold, value in _THRESHOLD_VALUES:
+            estimate = predictions(content, n - 1, **{**thresholds, threshold: value})
+            key = estimate.tobytes()
+            if key not in known:
+                scores = evaluate(estimate, data.quality, draws, seed, data.units, (n - 1) / n)
+                known[key] = measure_cells(spearman=scores.spearman, coverage=scores.coverage)
+            rows.append({"dataset": dataset, "threshold": threshold, "value": value, **known[key]})
+    measures = [name for of in ("spearman", "coverage") for name in Measure(of).interval]
+    return pd.DataFrame(rows, columns=["dataset", "threshold", "value", *measures])
 
 
 def data_size_curve(

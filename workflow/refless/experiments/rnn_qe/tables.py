@@ -352,14 +352,18 @@ def data_size(
     curve: Iterable[str | Path],
     predictions: Mapping[str, Sequence[str | Path]],
 ) -> pd.DataFrame:
-    """What the figure draws, from the files of a run: mean and standard deviation over subsets, by
-    model and size. Empty without the ``curve`` of BLEU Neighbors or without outputs."""
-    columns = ["model", "size", *_CORRELATIONS, *(f"{name}_sd" for name in _CORRELATIONS)]
+    """What the figure draws, from the files of a run: `CURVE_COLUMNS` of both models, and of the
+    look-up in all rated outputs, as in table 3. Empty without the ``curve`` of BLEU Neighbors or
+    without outputs."""
     files = [sealed.read(path).content for path in (*outputs, *curve)]
     if len(files) < 2:
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=CURVE_COLUMNS)
     rated, neighbors = files
-    trained = trained_curve(rated, read_predictions(predictions), int(neighbors["size"].max()))
-    both = pd.concat([part for part in (neighbors, trained) if len(part)])
-    subsets = both.groupby(["model", "size"])[[*_CORRELATIONS]]
-    return subsets.mean().join(subsets.std(ddof=0).add_suffix("_sd")).reset_index()[columns]
+    whole, rating = int(neighbors["size"].max()), rated["rating"].to_numpy(np.float64)
+    found = to_scale(rated["cross_validation:lookup"].to_numpy(np.float64))
+    lookup = pd.DataFrame(
+        [("lookup", whole, 0, *correlations(found, rating))], columns=CURVE_COLUMNS
+    )
+    trained = trained_curve(rated, read_predictions(predictions), whole)
+    parts = [part for part in (neighbors, trained, lookup) if len(part)]
+    return pd.concat(parts, ignore_index=True)
