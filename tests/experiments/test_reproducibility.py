@@ -41,7 +41,7 @@ PARTS = yaml.safe_load(PROPERTIES_FILE.read_text(encoding="utf-8"))
         ({"schedule": "short"}, "inside", "", "", "chance"),
         # what is not trained has nothing left to chance
         ({"schedule": ""}, "inside", "", "", "not_known"),
-        ({"schedule": ""}, "inside", "", "yes", "other_folds"),
+        ({"schedule": ""}, "inside", "", "yes", "unknown_folds"),
         ({"schedule": ""}, "inside", "", "no", "not_known"),
         ({}, "outside", "", "", "not_known"),
         # a table's own word, and why a row has no number
@@ -82,7 +82,7 @@ def networks() -> pd.DataFrame:
 def test_a_cell_says_why_and_whether_random_divisions_give_it():
     cells = published_cells(networks(), ["setup", "schedule"]).set_index("item")
     assert cells["explanation"].to_dict() == {
-        "bleu": "other_folds",
+        "bleu": "unknown_folds",
         "1, paper": "schedule",
         "2, short": "schedule_untried",
     }

@@ -163,13 +163,12 @@ def test_a_table_says_what_its_setups_are(name):
     assert [means[number] in line for number in "123"] == [True, True, False]
 
 
-def test_every_entry_names_a_function_and_has_a_short_caption():
+def test_every_entry_names_a_function_and_has_a_caption():
     for name, shown in catalogue().items():
         assert shown.tabulated_by or shown.drawn_by, name
         for function in filter(None, (shown.tabulated_by, shown.drawn_by)):
             assert callable(function_of(function))
-        for caption in (shown.caption, shown.figure_caption):
-            assert len(caption.split()) <= 60, name
+        assert shown.caption, name
 
 
 def test_a_method_has_one_name():

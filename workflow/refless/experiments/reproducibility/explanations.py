@@ -11,10 +11,19 @@ from typing import Any
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE
 from refless.models.rnn_qe.names import SCHEDULES, SHORT
 
-OTHER_FOLDS, OTHER_DATA = "other_folds", "other_data"
+UNKNOWN_FOLDS, UNEVEN_FOLDS = "unknown_folds", "uneven_folds"
+OTHER_DATA = "other_data"
 SCHEDULE, SCHEDULE_UNTRIED = "schedule", "schedule_untried"
 CHANCE, NOT_KNOWN = "chance", "not_known"
-CAUSES = (OTHER_FOLDS, OTHER_DATA, SCHEDULE, SCHEDULE_UNTRIED, CHANCE, NOT_KNOWN)
+CAUSES = (
+    UNKNOWN_FOLDS,
+    UNEVEN_FOLDS,
+    OTHER_DATA,
+    SCHEDULE,
+    SCHEDULE_UNTRIED,
+    CHANCE,
+    NOT_KNOWN,
+)
 
 
 def explanation(row: Mapping[Any, Any], agreement: str, short: str = "", within: str = "") -> str:
@@ -30,7 +39,7 @@ def explanation(row: Mapping[Any, Any], agreement: str, short: str = "", within:
     >>> explanation({"schedule": "paper"}, "inside", short="outside")
     'schedule'
     >>> explanation({"schedule": ""}, "inside", within="yes")
-    'other_folds'
+    'unknown_folds'
     """
     if agreement == EQUAL:
         return ""
@@ -40,7 +49,7 @@ def explanation(row: Mapping[Any, Any], agreement: str, short: str = "", within:
         return str(row["explanation"])
     schedule = row.get("schedule", "")
     if schedule not in SCHEDULES:
-        return OTHER_FOLDS if within == "yes" else NOT_KNOWN
+        return UNKNOWN_FOLDS if within == "yes" else NOT_KNOWN
     if agreement == INSIDE:
         return SCHEDULE if short == OUTSIDE else CHANCE
     return SCHEDULE_UNTRIED if schedule == SHORT else NOT_KNOWN

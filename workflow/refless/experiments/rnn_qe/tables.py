@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.published import beside_published, read_rows, with_types
-from refless.experiments.reproducibility.explanations import OTHER_DATA, OTHER_FOLDS
+from refless.experiments.reproducibility.explanations import OTHER_DATA, UNEVEN_FOLDS
 from refless.experiments.rnn_qe.baselines import (
     ADDED_MODELS,
     CURVE_COLUMNS,
@@ -48,11 +48,11 @@ WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
 WITH_REFERENCES = {*PAPER_METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
-_UNEVEN = "folds of the paper are a row uneven"
+_UNEVEN = "one fold of the paper has a row more"
 _TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in training"
 _FEWER = "fewer human references could be joined by MR: the paper's own file was not to be had"
 DIFFERENT_SIZES = {
-    "2": (OTHER_FOLDS, _UNEVEN),
+    "2": (UNEVEN_FOLDS, _UNEVEN),
     "3": (OTHER_DATA, _FEWER),
     "4": (OTHER_DATA, _TWO_MORE),
     "5": (OTHER_DATA, _TWO_MORE),
