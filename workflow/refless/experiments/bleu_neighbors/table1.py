@@ -177,7 +177,7 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
 def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:
     """Return a row for each kernel that has numbers, and one without numbers for each published
     kernel that has none. The published kernel of ``bleu`` has a second row, against the other
-    annotators, if there one of them has a rho."""
+    annotators, if one of them has a rho there."""
     rows: TableRows = []
     for model, kernels in models.items():
         computed = [kernel for kernel in kernels if kernel in data.estimates]
