@@ -11,14 +11,17 @@ from typing import Any
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE
 from refless.models.rnn_qe.names import SCHEDULES, SHORT
 
-OTHER_FOLDS, OTHER_DATA = "other_folds", "other_data"
-SCHEDULE, SCHEDULE_UNTRIED = "schedule", "schedule_untried"
-CHANCE, NOT_KNOWN = "chance", "not_known"
+OTHER_FOLDS = "other_folds"
+OTHER_DATA = "other_data"
+SCHEDULE = "schedule"
+SCHEDULE_UNTRIED = "schedule_untried"
+CHANCE = "chance"
+NOT_KNOWN = "not_known"
 CAUSES = (OTHER_FOLDS, OTHER_DATA, SCHEDULE, SCHEDULE_UNTRIED, CHANCE, NOT_KNOWN)
 
 
 def explanation(row: Mapping[Any, Any], agreement: str, short: str = "", within: str = "") -> str:
-    """Why a cell of a row is not equal; empty where it is.
+    """Return the word for why a cell of a row is not equal to the published one; empty where it is.
 
     agreement : of the cell
     short : of a network by the paper's schedule: how the same cell agrees by the short one
