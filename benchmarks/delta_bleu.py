@@ -72,6 +72,7 @@ def delta_bleu_peers() -> list[tuple[str, str, Peer]]:
     metric = sacrebleu.BLEU(tokenize="none", force=True, max_ngram_order=ORDER)
 
     def unweighted(outputs: list[str], references: list[list[str]], _: Any) -> float:
+        """Return BLEU of one unit, whatever the weights of its references."""
         streams = [list(column) for column in zip(*references, strict=True)]
         return float(metric.corpus_score(outputs, streams).score) / 100
 

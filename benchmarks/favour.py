@@ -36,21 +36,35 @@ DEVIATION_OF_LENGTH = 7.0
 
 @dataclass(frozen=True)
 class World:
-    """What is simulated."""
+    """What is simulated: texts, their ratings, and a judge that scores them.
+
+    systems, texts : their numbers
+    r : correlation of the score and true quality
+    icc : ICC of single ratings
+    raters : the number of raters of each text; 0: one to four
+    pool : the number of raters from whom those of a text are drawn; 0: the same rate all texts
+    outputs : the number of outputs of each system for a context; 0: each text is alone
+    whole, centre : ratings are whole numbers from 1 to 5, whose centre this is
+    judge : the score is linear in what the judge sees; or it is, from 1 to 5, a whole number; or it
+        saturates at both ends
+    favour : what the first system gets, in deviations of true quality
+    slope : what a text gets for each deviation of length, in deviations of true quality
+    uneven : the first systems have fewer texts
+    """
 
     systems: int = 6
     texts: int = 600
-    r: float = 0.5  # of score and true quality
-    icc: float = 0.8  # of single ratings
-    raters: int = 2  # of each text; 0: one to four
-    pool: int = 0  # raters from whom those of a text are drawn; 0: the same rate all texts
-    outputs: int = 0  # of each system for a context; 0: each text is alone
-    whole: bool = False  # ratings from 1 to 5
-    centre: float = 3.0  # of whole ratings
+    r: float = 0.5
+    icc: float = 0.8
+    raters: int = 2
+    pool: int = 0
+    outputs: int = 0
+    whole: bool = False
+    centre: float = 3.0
     judge: Literal["line", "whole", "saturates"] = "line"
-    favour: float = 0.0  # of the first system
-    slope: float = 0.0  # by deviation of length
-    uneven: bool = False  # the first systems have fewer texts
+    favour: float = 0.0
+    slope: float = 0.0
+    uneven: bool = False
 
 
 class Simulated(NamedTuple):

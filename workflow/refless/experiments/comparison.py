@@ -122,9 +122,9 @@ def compare_task(
     threads: int | None = None,
     human_systems: Sequence[str] = (),
 ) -> None:
-    """Compare every method on one data set, and write its rows with the draws of `DRAWN`, or a word
-    for why there are none: left out by the configuration, not applicable to these texts, or of
-    networks that were trained on other folds.
+    """Compare every method on one data set, and write the rows of the comparison, with the draws of
+    `DRAWN`. A row without numbers has a word for why: the method is left out by the configuration,
+    is not applicable to these texts, or has networks that were trained on other folds.
 
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options; a kernel that is not here is left out

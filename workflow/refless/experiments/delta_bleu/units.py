@@ -321,6 +321,7 @@ def unit_sums(columns: Array, units: Array) -> Array:
 
 @compiled("void(float64[:, ::1], int32[:, :, :], float64[:, :, ::1])")
 def _add_up(columns: Array, units: Array, out: Array) -> None:
+    """Put into ``out`` what `unit_sums` returns."""
     total = np.empty(columns.shape[1])
     for a in range(units.shape[0]):
         for u in range(units.shape[1]):

@@ -127,7 +127,12 @@ def training_instances(outputs: Iterable[str | Path], published: pd.DataFrame) -
 
 
 class RowPredictions(NamedTuple):
-    """Predictions of the same outputs on the scale, (seeds, n); no seed where there are none."""
+    """The predictions of a row of a table.
+
+    seeds : half points of n outputs, float64 (seeds, n); without seeds where there are none
+    provenance : ``computed`` or ``shipped``, empty where there are none
+    reason : a word for why there are none
+    """
 
     seeds: Array
     provenance: str
@@ -260,6 +265,33 @@ def _p_values(
     return p_values
 
 
+class _Tested(NamedTuple):
+    """The n outputs that a table tests.
+
+    outputs : their rows in the file of outputs
+    truth : their ratings in half points, float64 (n,)
+    weights : how often each draw has each of them, (1 + draws, n); the first row has each once.
+        Those of one MR are drawn together
+    mrs : the number of MRs; those that differ in values alone are one
+    """
+
+    outputs: pd.DataFrame
+    truth: Array
+    weights: Array
+    mrs: int
+
+
+def _tested(experiment: str, outputs: pd.DataFrame, bootstrap: Mapping[str, int]) -> _Tested:
+    """Return the outputs that the table of an experiment tests: all in table 3, the test part of
+    the in-set in tables 4 and 5."""
+    if experiment in CROSS:
+        outputs = outputs[outputs[experiment] == "test"]
+    mr, mrs = pd.factorize(outputs["mr_number"])
+    resampled = draw_weights(len(mrs), **bootstrap)[:, mr]
+    weights = np.concatenate([np.ones_like(resampled[:1]), resampled])
+    return _Tested(outputs, outputs["rating"].to_numpy(np.float64), weights, len(mrs))
+
+
 def _cells(
     experiment: str,
     outputs: sealed.Sealed,
@@ -267,45 +299,47 @@ def _cells(
     untrained: Mapping[str, str],
     bootstrap: Mapping[str, int],
 ) -> list[dict[str, Any]]:
-    """Return the cells of those rows of table 3, 4 or 5 that have numbers, or might have. Outputs
-    of one MR are resampled together, and MRs that differ in values alone are one.
+    """Return the cells of those rows of table 3, 4 or 5 that have numbers, or might have.
 
     experiment : ``cross_validation``, or one of `CROSS`
     outputs : the file of outputs
     trained, untrained : as for `rows_of`
     bootstrap : ``draws`` and ``seed``
     """
-    tested = outputs.content
-    if experiment in CROSS:
-        tested = tested[tested[experiment] == "test"]
-    truth = tested["rating"].to_numpy(np.float64)
-    mr, different_mrs = pd.factorize(tested["mr_number"])
-    resampled = draw_weights(len(different_mrs), **bootstrap)[:, mr]
-    weights = np.concatenate([np.ones_like(resampled[:1]), resampled])
-    shares = training_shares(outputs.content, len(truth))
+    tested = _tested(experiment, outputs.content, bootstrap)
+    provenance = outputs.metadata["provenance"]
+    shares = training_shares(outputs.content, len(tested.truth))
     cells = []
     first: TablePredictions = {}
     for evaluation in [name for name in EVALUATIONS if name.startswith(experiment)]:
-        provenance = outputs.metadata["provenance"]
-        rows = rows_of(evaluation, tested, trained, untrained, provenance)
+        rows = rows_of(evaluation, tested.outputs, trained, untrained, provenance)
         first = first or rows
         for key, row in rows.items():
-            cell = {**_described(key, row), "n": len(truth)}
+            cell = {**_described(key, row), "n": len(tested.truth)}
             cell["configuration"] = evaluation.rpartition("_")[2]
             cells.append(cell)
             if len(row.seeds) == 0:
                 continue
             share = shares[evaluation] if cell["setup"] in ADDED_MODELS else None
-            scale = spread_scale(len(different_mrs), share, **bootstrap)
+            scale = spread_scale(tested.mrs, share, **bootstrap)
             cell[TRAINING_FACTOR] = 1.0 if share is None else training_factor(share)
-            cell |= seed_averages(row.seeds, truth, weights, scale)
-            cell |= _p_values(key, rows, first, truth)
-            new = np.isnan(tested[f"{evaluation}:lookup"].to_numpy(np.float64))
-            if experiment == "cross_validation" and cell["setup"] == "1" and new.any():
-                of_new = seed_averages(row.seeds[:, new], truth[new], weights[:, new])
-                of_new |= {"setup": WITHOUT_LOOKUP, "n": int(new.sum()), "p_metrics": math.nan}
-                cells.append(cell | of_new)
+            cell |= seed_averages(row.seeds, tested.truth, tested.weights, scale)
+            cell |= _p_values(key, rows, first, tested.truth)
+            if experiment == "cross_validation" and cell["setup"] == "1":
+                new = np.isnan(tested.outputs["cross_validation:lookup"].to_numpy(np.float64))
+                if new.any():
+                    cells.append(cell | _without_lookup(row.seeds, tested, new))
     return cells
+
+
+def _without_lookup(seeds: Array, tested: _Tested, new: Array) -> dict[str, Any]:
+    """Return the cells in which the row `WITHOUT_LOOKUP` differs from that of set-up 1.
+
+    seeds : predictions in half points, (seeds, n)
+    new : whether the look-up has no estimate for an output, bool (n,)
+    """
+    cells = seed_averages(seeds[:, new], tested.truth[new], tested.weights[:, new])
+    return {**cells, "setup": WITHOUT_LOOKUP, "n": int(new.sum()), "p_metrics": math.nan}
 
 
 def _described(key: tuple[str, str], row: RowPredictions) -> dict[str, Any]:
