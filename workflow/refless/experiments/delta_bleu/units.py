@@ -228,8 +228,8 @@ def observations(
         ``contexts_per_unit`` (the paper's M); those that do not fill a unit are left over
     seed : how contexts are dealt depends on it, on the pair and on the place among the assignments
         alone; where a difference starts, also on their number
-    Returns score_gaps : float64 (variants, assignments, observations)
-    rating_gaps : float64 (assignments, observations)
+    Returns the differences of scores, float64 (variants, assignments, observations), and those of
+        mean ratings, float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has; as `unit_sums`.
     """
     dialogues = counted.dialogues
@@ -251,10 +251,10 @@ def observations(
         of_this_pair = slice(number * n_units, (number + 1) * n_units)
         # what is equal stays equal, whatever the last bits of its sums are
         rated = unit_sums(dialogues.quality[dialogues.output[:, [a, b]]], units)
-        gaps = sign * (rated[0] - rated[1]) / contexts_per_unit
-        rating_gaps[:, of_this_pair] = np.round(gaps, _DIGITS)
-        for part, k, gaps in _score_gaps(counted, variants, (a, b), units):
-            score_gaps[k, part, of_this_pair] = np.round(sign[part] * gaps, _DIGITS)
+        rated_apart = sign * (rated[0] - rated[1]) / contexts_per_unit
+        rating_gaps[:, of_this_pair] = np.round(rated_apart, _DIGITS)
+        for part, k, scored_apart in _score_gaps(counted, variants, (a, b), units):
+            score_gaps[k, part, of_this_pair] = np.round(sign[part] * scored_apart, _DIGITS)
     return score_gaps, rating_gaps
 
 
@@ -286,9 +286,8 @@ def _columns(
     """Return what makes up the scores of the first system of a pair, which are against references
     of neither of the two.
 
-    Returns columns : (contexts, columns), of `Counted.rows`; equal ones, as many metrics share,
-        once
-    places : of each variant, the numbers of its columns: matches and totals by order, length,
+    Returns columns of `Counted.rows`, (contexts, columns), those that several metrics share once;
+        and for each variant the numbers of its columns: matches and totals by order, length,
         closest; of sBLEU the smoothed score
     """
     orders = counted.max_order
