@@ -28,10 +28,8 @@ from refless.store.records import Destination
 
 Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
-A_VALUES = range(1, 61)
-B_VALUES = np.round(np.arange(0, 1.005, 0.01), 10)
-STEP = 10
-SUBSETS = 20
+A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
+STEP, SUBSETS = 10, 20
 SIZE_COLUMNS = ["size", "subset", "spearman", "coverage"]
 LARGE_SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 """Sizes for more than `LARGE_DATASET` texts."""
@@ -51,20 +49,14 @@ def _point(estimate: Array, quality: Array) -> tuple[float, float]:
 def threshold_curves(
     tasks: Mapping[str, Predicted], kernel: str, *, a: int, b: float
 ) -> pd.DataFrame:
-    """Return the points of figures 2 and 3, where one threshold moves and the other stays.
-
-    tasks : data set -> its neighbors; one without this kernel has no points
-    a, b : the thresholds that stay: the fewest neighbors, and the largest share of all texts
-    Returns a row a (data set, threshold, value), with the columns dataset, threshold (``a`` or
-        ``b``), value, spearman and coverage
-    """
+    """Columns dataset, threshold (``a`` or ``b``), value, spearman, coverage, of the tasks with
+    this kernel: one threshold moves and the other stays (figures 2 and 3)."""
     points = [("a", float(x), x, b) for x in A_VALUES] + [("b", x, a, x) for x in B_VALUES]
     predicted = {dataset: data for dataset, data in tasks.items() if kernel in data.files}
     rows = []
     for (dataset, data), (threshold, value, at_a, at_b) in product(predicted.items(), points):
         estimate = predictions(data.files[kernel].content, len(data.id) - 1, at_a, at_b)
-        rho, coverage = _point(estimate, data.quality)
-        rows.append((dataset, threshold, value, rho, coverage))
+        rows.append((dataset, threshold, value, *_point(estimate, data.quality)))
     return pd.DataFrame(rows, columns=["dataset", "threshold", "value", "spearman", "coverage"])
 
 

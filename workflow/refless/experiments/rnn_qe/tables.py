@@ -462,14 +462,9 @@ def data_size(
     curve: Iterable[str | Path],
     predictions: Mapping[str, Sequence[str | Path]],
 ) -> pd.DataFrame:
-    """Return what the figure draws: for each model and size the mean and the standard deviation of
-    each correlation over subsets. There are no rows without outputs or without the curve.
-
-    outputs : the file of outputs, if there is one
-    curve : the file of BLEU Neighbors' learning curve, if there is one
-    predictions : by name, the files of `read_predictions`
-    """
-    columns = ["model", "size", *_CORRELATIONS, *[f"{name}_sd" for name in _CORRELATIONS]]
+    """What the figure draws, from the files of a run: mean and standard deviation over subsets, by
+    model and size. Empty without the ``curve`` of BLEU Neighbors or without outputs."""
+    columns = ["model", "size", *_CORRELATIONS, *(f"{name}_sd" for name in _CORRELATIONS)]
     files = [sealed.read(path).content for path in (*outputs, *curve)]
     if len(files) < 2:
         return pd.DataFrame(columns=columns)
