@@ -11,12 +11,9 @@ from typing import Any
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE
 from refless.models.rnn_qe.names import SCHEDULES, SHORT
 
-OTHER_FOLDS = "other_folds"
-OTHER_DATA = "other_data"
-SCHEDULE = "schedule"
-SCHEDULE_UNTRIED = "schedule_untried"
-CHANCE = "chance"
-NOT_KNOWN = "not_known"
+OTHER_FOLDS, OTHER_DATA = "other_folds", "other_data"
+SCHEDULE, SCHEDULE_UNTRIED = "schedule", "schedule_untried"
+CHANCE, NOT_KNOWN = "chance", "not_known"
 CAUSES = (OTHER_FOLDS, OTHER_DATA, SCHEDULE, SCHEDULE_UNTRIED, CHANCE, NOT_KNOWN)
 
 
