@@ -28,7 +28,7 @@ ESSAYS = {
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """The options of every benchmark."""
+    """Return a parser with the options that every benchmark has."""
     options = argparse.ArgumentParser(description=description)
     options.add_argument("--runs", type=int, default=5, help="how often each time is taken")
     options.add_argument(
@@ -41,18 +41,23 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 
 def timed(call: Callable[..., Result], *arguments: Any, **options: Any) -> tuple[float, Result]:
-    """Seconds that a call takes, and what it returns."""
+    """Make a call, and return the seconds that it takes, and what it returns."""
     begin = time.perf_counter()
     result = call(*arguments, **options)
     return time.perf_counter() - begin, result
 
 
 def line(work: str, peer: str, theirs: Sequence[float], ours: Sequence[float]) -> str:
-    """One comparison: seconds for the same work of each run, and the ratios run by run."""
+    """Return the line of one comparison: the median times of both, in microseconds, and the median,
+    the least and the greatest of the ratios run by run.
+
+    theirs, ours : seconds for the same work, one number a run
+    """
     ratios = sorted(a / b for a, b in zip(theirs, ours, strict=True))
-    us, they = statistics.median(ours), statistics.median(theirs)
+    their_time = 1e6 * statistics.median(theirs)
+    our_time = 1e6 * statistics.median(ours)
     return (
-        f"{work:34s} {peer:34s} {1e6 * they:12.4g} {1e6 * us:12.4g}"
+        f"{work:34s} {peer:34s} {their_time:12.4g} {our_time:12.4g}"
         f" {statistics.median(ratios):10.3g} ({ratios[0]:.3g} to {ratios[-1]:.3g})"
     )
 
@@ -61,13 +66,17 @@ HEAD = f"{'what':34s} {'peer':34s} {'peer, µs':>12s} {'ours, µs':>12s} {'times
 
 
 def responses(data: Path) -> pd.DataFrame:
-    """The texts of DSTC7, a row for every system's output."""
+    """Return the texts of DSTC7, a row for every system's output.
+
+    data : the folder of raw data
+    Raises SourceError: the archive is missing.
+    """
     archive = at_hand(data / "dstc7/dstc7-task2-human_eval.tgz")
     return load("dstc7", "dstc7", {"path": archive}, {"unit": "output"}).texts
 
 
 def at_hand(path: Path) -> Path:
-    """A raw file, or SourceError where it is not there."""
+    """Return the path of a raw file. Raises SourceError: it is not there."""
     if not path.is_file():
         remedy = "fetch the raw data (make all), or name their directory with --data"
         raise SourceError("is not there", path=path, remedy=remedy)
@@ -75,11 +84,10 @@ def at_hand(path: Path) -> Path:
 
 
 def real_texts(data: Path) -> list[str]:
-    """Different texts: ASAP-SAS essays in pieces of 6 to 13 words, and DSTC7 responses.
+    """Return different texts: ASAP-SAS essays in pieces of 6 to 13 words, and DSTC7 responses.
 
-    Raises
-    ------
-    SourceError : a file is missing.
+    data : the folder of raw data
+    Raises SourceError: a file is missing.
     """
     pieces: list[str] = []
     rng = random.Random(0)
@@ -94,22 +102,24 @@ def real_texts(data: Path) -> list[str]:
 
 
 def take(texts: Sequence[str], n: int) -> list[str]:
-    """``n`` different texts in random order, always the same. Beyond what there is, the first half
-    of one is put before the second half of another."""
+    """Return ``n`` different texts in random order, always the same. Where there are too few texts,
+    more are made: the first half of one is put before the second half of another."""
     rng = random.Random(n)
     if n <= len(texts):
         return rng.sample(list(texts), n)
     different = dict.fromkeys(texts)
     while len(different) < n:
-        first, second = rng.choice(texts).split(), rng.choice(texts).split()
-        different[" ".join(first[: (len(first) + 1) // 2] + second[len(second) // 2 :])] = None
+        first = rng.choice(texts).split()
+        second = rng.choice(texts).split()
+        words = first[: (len(first) + 1) // 2] + second[len(second) // 2 :]
+        different[" ".join(words)] = None
     every = list(different)
     rng.shuffle(every)
     return every
 
 
 def run(main: Callable[[argparse.Namespace], None], parser: argparse.ArgumentParser) -> None:
-    """Run a benchmark with the arguments of the shell."""
+    """Run a benchmark with the arguments of the shell. An error of refless is one line."""
     try:
         main(parser.parse_args())
     except ReflessError as error:

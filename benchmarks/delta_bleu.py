@@ -30,16 +30,13 @@ TOLERANCE = 1e-9
 
 
 def measure_units(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> list[str]:
-    """A line a peer: its seconds for a unit, and ours, of all units of all pairs.
+    """Return a line for each peer: its time for a unit, and ours, a mean over all units of all
+    pairs.
 
-    Parameters
-    ----------
-    assignments : of contexts to units
-    sample : units that a peer scores in a run
-
-    Raises
-    ------
-    AssertionError : a peer scores a unit otherwise.
+    assignments : how often contexts are dealt into units
+    sample : the number of units that a peer scores in a run
+    runs : how often each time is taken
+    Raises AssertionError: a peer scores a unit otherwise.
     """
     pool = np.tile(np.arange(len(dialogues.output), dtype=np.int32), (assignments, 1))
     units = 2 * len(dialogues.pairs) * assignments * (len(dialogues.output) // UNIT)
@@ -48,7 +45,8 @@ def measure_units(dialogues: Dialogues, assignments: int, sample: int, runs: int
     for name, metric, peer in delta_bleu_peers():
         variant = Variant(metric)
         peer(*chosen[0][1])  # what it does once
-        ours, alone = [], []
+        ours = []
+        alone = []
         for _ in range(runs):
             counted = Counted(dialogues, ORDER)
             counting, rows = timed(counted.rows, variant)
@@ -69,10 +67,12 @@ Peer = Callable[[list[str], list[list[str]], list[list[float]]], float]
 
 
 def delta_bleu_peers() -> list[tuple[str, str, Peer]]:
-    """Name, metric, and what scores outputs beside references of given weights."""
+    """Return the name of each peer, its metric, and the function that scores outputs beside
+    references of given weights."""
     metric = sacrebleu.BLEU(tokenize="none", force=True, max_ngram_order=ORDER)
 
     def unweighted(outputs: list[str], references: list[list[str]], _: Any) -> float:
+        """Return BLEU of one unit, whatever the weights of its references."""
         streams = [list(column) for column in zip(*references, strict=True)]
         return float(metric.corpus_score(outputs, streams).score) / 100
 
@@ -80,6 +80,7 @@ def delta_bleu_peers() -> list[tuple[str, str, Peer]]:
 
 
 def _anew(outputs: list[str], references: list[list[str]], weights: list[list[float]]) -> float:
+    """Return ΔBLEU of one unit, counted from its texts."""
     return corpus_delta_bleu(outputs, references, weights, ORDER, "smooth")
 
 
@@ -88,7 +89,8 @@ UnitKey = tuple[int, int, np.ndarray]
 
 
 def sampled(dialogues: Dialogues, sample: int) -> list[tuple[UnitKey, Unit]]:
-    """Random units of random pairs of systems; references are all but the pair's outputs."""
+    """Return ``sample`` random units of random pairs of systems. References are the human responses
+    and the outputs of all systems that are not of the pair."""
     tokens = [tokenize(text) for text in dialogues.texts]
     rng = np.random.default_rng(1)
     units = []
@@ -101,13 +103,16 @@ def sampled(dialogues: Dialogues, sample: int) -> list[tuple[UnitKey, Unit]]:
         lost = ~(weights > 0).any(axis=1)
         weights[lost, 0] = np.maximum(weights[lost, 0], FALLBACK_WEIGHT)
         outputs = [tokens[k] for k in dialogues.output[contexts, a]]
-        texts = [[tokens[k] for k in row] for row in references]
+        texts = []
+        for row in references:
+            texts.append([tokens[k] for k in row])
         units.append(((a, b, contexts), (outputs, texts, weights.tolist())))
     return units
 
 
 def _score(total: np.ndarray) -> float:
-    """The score of summed rows: matches and totals by order, length, closest length, and more."""
+    """Return the score of summed rows, (columns,): matches and totals by order, length, closest
+    length, and more."""
     return float(scores(total[: 2 * ORDER + 2], "smooth"))
 
 

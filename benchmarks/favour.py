@@ -28,84 +28,139 @@ BY_LENGTH = 0.08
 """The same by length."""
 BY_CONTEXT = 0.125
 """The same by context, where there are contexts."""
+MEAN_LENGTH = 17.8
+"""The mean number of words of a text, about."""
 DEVIATION_OF_LENGTH = 7.0
-"""Of the number of words, about."""
+"""The standard deviation of the number of words, about."""
 
 
 @dataclass(frozen=True)
 class World:
-    """What is simulated."""
+    """What is simulated: texts, their ratings, and a judge that scores them.
+
+    systems, texts : their numbers
+    r : correlation of the score and true quality
+    icc : ICC of single ratings
+    raters : the number of raters of each text; 0: one to four
+    pool : the number of raters from whom those of a text are drawn; 0: the same rate all texts
+    outputs : the number of outputs of each system for a context; 0: each text is alone
+    whole, centre : ratings are whole numbers from 1 to 5, whose centre this is
+    judge : the score is linear in what the judge sees; or it is, from 1 to 5, a whole number; or it
+        saturates at both ends
+    favour : what the first system gets, in deviations of true quality
+    slope : what a text gets for each deviation of length, in deviations of true quality
+    uneven : the first systems have fewer texts
+    """
 
     systems: int = 6
     texts: int = 600
-    r: float = 0.5  # of score and true quality
-    icc: float = 0.8  # of single ratings
-    raters: int = 2  # of each text; 0: one to four
-    pool: int = 0  # raters from whom those of a text are drawn; 0: the same rate all texts
-    outputs: int = 0  # of each system for a context; 0: each text is alone
-    whole: bool = False  # ratings from 1 to 5
-    centre: float = 3.0  # of whole ratings
+    r: float = 0.5
+    icc: float = 0.8
+    raters: int = 2
+    pool: int = 0
+    outputs: int = 0
+    whole: bool = False
+    centre: float = 3.0
     judge: Literal["line", "whole", "saturates"] = "line"
-    favour: float = 0.0  # of the first system
-    slope: float = 0.0  # by deviation of length
-    uneven: bool = False  # the first systems have fewer texts
+    favour: float = 0.0
+    slope: float = 0.0
+    uneven: bool = False
 
 
 class Simulated(NamedTuple):
+    """The texts of one data set with their ratings, the score of each, and the folds."""
+
     texts: BiasTexts
     score: Array
     folds: BySplit
 
 
 def simulate(world: World, generator: np.random.Generator) -> Simulated:
-    """Ratings and one score."""
-    k = world.systems
-    n = world.texts
-    system = np.tile(np.arange(k), n // k)
-    if world.uneven:
-        share = np.linspace(1, 5, k)
-        system = np.repeat(np.arange(k), np.round(n * share / share.sum()).astype(int))
-    n = len(system)
-    context = np.arange(n) // (k * world.outputs) if world.outputs else np.arange(n)
-    # systems stand still, so that the truth is one; the first is at an end, the longest is not
-    means = np.linspace(-1, 1, k)
-    means *= (BETWEEN**0.5) / means.std()
-    wordy = 0.2 * np.cos(3 * np.arange(k))
-    words = np.maximum(3, np.round(np.exp(2.8 + 0.4 * generator.normal(size=n) + wordy[system])))
-    length = (words - 17.8) / DEVIATION_OF_LENGTH
-    of_context = generator.normal(size=n)[context]
-    by_context = BY_CONTEXT if world.outputs else 0.0
-    rest = 1 - BETWEEN - BY_LENGTH - by_context
-    quality = means[system] + BY_LENGTH**0.5 * length + by_context**0.5 * of_context
-    quality = quality + rest**0.5 * generator.normal(size=n)
-    noise = generator.normal(size=n)
-    if world.outputs:  # a judge has moods, too
-        noise = 0.9 * noise + 0.19**0.5 * generator.normal(size=n)[context]
-    noise *= (1 / world.r**2 - 1) ** 0.5
-    impression = quality + world.favour * (system == 0) + world.slope * length
-    if world.judge == "saturates":
-        score = np.tanh(impression) + noise
-    elif world.judge == "whole":
-        score = np.clip(np.round(3.5 + world.r * (impression + noise)), 1, 5)
-    else:
-        score = 10 + 0.3 * (impression + noise)
+    """Return a data set of a world: its texts, their ratings and one score."""
+    texts = write_texts(world, generator)
+    quality = true_quality(world, texts, generator)
+    score = judge(world, texts, quality, generator)
     ratings = rate(world, quality, generator)
-    mean = ratings.groupby("text")["quality"].mean().to_numpy()
-    texts = BiasTexts(
-        quality=mean,
-        units=ResamplingUnits(context),
-        words=words,
+    n = len(texts.system)
+    names = np.array([f"system {number:02}" for number in range(world.systems)])
+    rated = BiasTexts(
+        quality=ratings.groupby("text")["quality"].mean().to_numpy(),
+        units=ResamplingUnits(texts.context),
+        words=texts.words,
         punctuation=generator.binomial(60, 0.04, n) / 60,
-        system=np.array([f"system {number:02}" for number in range(k)])[system],
+        system=names[texts.system],
         ratings=ratings,
     )
-    of_text = context % FOLDS if world.outputs else generator.permutation(n) % FOLDS
-    of_system = system if k <= MOST_SYSTEMS else system % FOLDS
-    return Simulated(texts, score, BySplit(of_text, of_system))
+    of_text = texts.context % FOLDS if world.outputs else generator.permutation(n) % FOLDS
+    of_system = texts.system if world.systems <= MOST_SYSTEMS else texts.system % FOLDS
+    return Simulated(rated, score, BySplit(of_text, of_system))
+
+
+class WrittenTexts(NamedTuple):
+    """Texts before they are rated, (n,) each.
+
+    system : the number of the system that wrote a text
+    context : the number of its context; where each text is alone, its own number
+    words : its number of words
+    length : this number in deviations from `MEAN_LENGTH`
+    """
+
+    system: Array
+    context: Array
+    words: Array
+    length: Array
+
+
+def write_texts(world: World, generator: np.random.Generator) -> WrittenTexts:
+    """Return the texts of a world. Some systems write longer texts than others, on each data set
+    the same, and neither the best nor the worst writes the longest."""
+    k = world.systems
+    system = np.tile(np.arange(k), world.texts // k)
+    if world.uneven:
+        share = np.linspace(1, 5, k)
+        numbers = np.round(world.texts * share / share.sum()).astype(int)
+        system = np.repeat(np.arange(k), numbers)
+    n = len(system)
+    context = np.arange(n) // (k * world.outputs) if world.outputs else np.arange(n)
+    wordy = 0.2 * np.cos(3 * np.arange(k))
+    words = np.maximum(3, np.round(np.exp(2.8 + 0.4 * generator.normal(size=n) + wordy[system])))
+    return WrittenTexts(system, context, words, (words - MEAN_LENGTH) / DEVIATION_OF_LENGTH)
+
+
+def true_quality(world: World, texts: WrittenTexts, generator: np.random.Generator) -> Array:
+    """Return the true quality of each text, float64 (n,), of variance 1."""
+    n = len(texts.system)
+    # systems stand still, so that the truth is one; the first is at an end
+    means = np.linspace(-1, 1, world.systems)
+    means *= (BETWEEN**0.5) / means.std()
+    of_context = generator.normal(size=n)[texts.context]
+    by_context = BY_CONTEXT if world.outputs else 0.0
+    rest = 1 - BETWEEN - BY_LENGTH - by_context
+    quality = means[texts.system] + BY_LENGTH**0.5 * texts.length + by_context**0.5 * of_context
+    return quality + rest**0.5 * generator.normal(size=n)
+
+
+def judge(
+    world: World, texts: WrittenTexts, quality: Array, generator: np.random.Generator
+) -> Array:
+    """Return the score of each text, float64 (n,): its true quality, what the judge favours, and
+    noise, on the judge's own scale."""
+    n = len(quality)
+    noise = generator.normal(size=n)
+    if world.outputs:  # a judge has moods, too
+        noise = 0.9 * noise + 0.19**0.5 * generator.normal(size=n)[texts.context]
+    noise *= (1 / world.r**2 - 1) ** 0.5
+    impression = quality + world.favour * (texts.system == 0) + world.slope * texts.length
+    if world.judge == "saturates":
+        return np.tanh(impression) + noise
+    if world.judge == "whole":
+        return np.clip(np.round(3.5 + world.r * (impression + noise)), 1, 5)
+    return 10 + 0.3 * (impression + noise)
 
 
 def rate(world: World, quality: Array, generator: np.random.Generator) -> pd.DataFrame:
-    """Single ratings of texts of a true quality, (n,)."""
+    """Return single ratings of texts of a true quality, (n,), each with the numbers of its text and
+    of its rater."""
     n = len(quality)
     number = np.full(n, world.raters) if world.raters else generator.integers(1, 5, n)
     text = np.repeat(np.arange(n), number)
@@ -128,9 +183,16 @@ def rate(world: World, quality: Array, generator: np.random.Generator) -> pd.Dat
 
 
 class Bounds(NamedTuple):
-    shown: float | None = None  # any line, at most
-    found: float | None = None  # the planted line, at least
-    covers: float | None = 0.92  # of intervals, at least
+    """What must hold in a case, as shares of data sets; None: nothing.
+
+    shown : any line is significant, in this share at most
+    found : the planted line is significant, in this share at least
+    covers : intervals have the truth, in this share at least
+    """
+
+    shown: float | None = None
+    found: float | None = None
+    covers: float | None = 0.92
 
 
 NULL = Bounds(shown=LEVEL)
@@ -141,12 +203,14 @@ Case = tuple[str, World, Bounds]
 
 
 def cases() -> Iterator[Case]:
+    """Yield the name of each case, its world and its bounds."""
     yield from impartial()
     yield from other_ratings()
     yield from planted()
 
 
 def impartial() -> Iterator[Case]:
+    """Yield cases of judges that favour nobody, and two ratings of each text."""
     for systems in (6, 12):
         for r in (0.3, 0.5, 0.8):
             for icc in (0.5, 0.8, 1.0):
@@ -163,7 +227,7 @@ def impartial() -> Iterator[Case]:
 
 
 def other_ratings() -> Iterator[Case]:
-    """Impartial judges, and ratings of other kinds and numbers."""
+    """Yield cases of judges that favour nobody, and ratings of other kinds and numbers."""
     for pool in (6, 40, 300):
         name = f"impartial, two of {pool} raters, r 0.8, ICC 0.5"
         yield name, World(r=0.8, icc=0.5, pool=pool), NULL
@@ -189,6 +253,7 @@ def other_ratings() -> Iterator[Case]:
 
 
 def planted() -> Iterator[Case]:
+    """Yield cases of judges that favour the first system, or long texts."""
     for r in (0.5, 0.6, 0.7, 0.8):
         for icc in (0.5, 0.8):
             bound = 0.8 if (r, icc) == (0.8, 0.8) else None
@@ -213,13 +278,13 @@ QUANTITIES = ("favour", "error", "error_left_out")
 
 
 def replicate(name: str, world: World, seed: int) -> pd.DataFrame:
-    """The table of one data set of a case."""
+    """Return the table of `bias_table` of one data set of a case."""
     simulated = simulate(world, np.random.default_rng([seed, *name.encode()]))
     return bias_table(simulated.texts, {"score": simulated.score}, simulated.folds)
 
 
 def truth(world: World, rows: pd.DataFrame) -> Array:
-    """The planted favour of each row."""
+    """Return the planted favour of each row of a table, (rows,)."""
     values = np.zeros(len(rows))
     systems = (rows["kind"] == SYSTEM).to_numpy()
     values[systems] -= world.favour / world.systems
@@ -229,22 +294,30 @@ def truth(world: World, rows: pd.DataFrame) -> Array:
 
 
 def mean_and_error(values: Array) -> str:
-    """The mean of one number a data set, with its Monte Carlo error."""
-    error = max(float(values.std()) / len(values) ** 0.5, 0.5 / len(values))
-    return f"{values.mean():.3f} ± {error:.3f}"
+    """Return the mean of one number a data set, (data sets,), with its Monte Carlo error."""
+    return f"{values.mean():.3f} ± {monte_carlo_error(values):.3f}"
+
+
+def monte_carlo_error(values: Array) -> float:
+    """Return the standard error of a mean over n data sets, (n,), and 0.5 / n at least, since a
+    share of 0 or 1 has none."""
+    return max(float(values.std()) / len(values) ** 0.5, 0.5 / len(values))
 
 
 def misses(values: Array, bound: float | None, least: bool) -> bool:
-    """Whether a mean is beyond a bound by more than two Monte Carlo errors."""
+    """Return whether a mean over data sets, (data sets,), is beyond a bound by more than two Monte
+    Carlo errors: below it if it should be the ``least``, else above it."""
     if bound is None:
         return False
-    error = max(float(values.std()) / len(values) ** 0.5, 0.5 / len(values))
     beyond = bound - values.mean() if least else values.mean() - bound
-    return bool(beyond > 2 * error)
+    return bool(beyond > 2 * monte_carlo_error(values))
 
 
 def report(name: str, world: World, bounds: Bounds, tables: Sequence[pd.DataFrame]) -> str:
-    """A line: what was observed, with Monte Carlo errors, and whether it holds."""
+    """Return a line on a case: what was observed, with Monte Carlo errors, and whether it holds.
+
+    tables : by `replicate`
+    """
     favours = truth(world, tables[0])
     corrected = np.array([table["p_holm"] for table in tables], np.float64)
     significant: Array = corrected < LEVEL
@@ -255,26 +328,39 @@ def report(name: str, world: World, bounds: Bounds, tables: Sequence[pd.DataFram
         planted_line = significant[:, 0 if world.favour else world.systems]
         numbers.append(f"the planted one {mean_and_error(planted_line)}")
         missed = missed or misses(planted_line, bounds.found, least=True)
+    without_favour = np.isnan(np.array([table["favour_low"] for table in tables], float))
+    numbers.append(f"no favour {without_favour.mean():.2f}")
     for quantity in QUANTITIES:
-        columns = [quantity, f"{quantity}_low", f"{quantity}_high"]
-        value, low, high = np.moveaxis(np.array([table[columns] for table in tables], float), 2, 0)
-        true = favours
-        if quantity != "favour":
-            some = ~np.isnan(value).all(axis=0)
-            value = value[:, some]
-            low = low[:, some]
-            high = high[:, some]
-            true = value.mean(axis=0)
-        else:
-            numbers.append(f"no favour {np.isnan(low).mean():.2f}")
-        estimated = ~np.isnan(low)
-        covered = np.where(estimated, (low <= true) & (true <= high), np.nan)
-        covers = np.nanmean(covered[estimated.any(axis=1)], axis=1)
-        worst = np.nanmean(covered, axis=0).min()
+        covers, worst = coverage(quantity, tables, favours)
         numbers.append(f"{quantity} covers {mean_and_error(covers)} (worst {worst:.3f})")
         missed = missed or misses(covers, bounds.covers, least=True)
-    outcome = "missed" if missed else "recorded" if bounds == RECORDED else "holds"
+    outcome = "recorded" if bounds == RECORDED else "holds"
+    if missed:
+        outcome = "missed"
     return f"{outcome:8} {name}: " + "; ".join(numbers)
+
+
+def coverage(quantity: str, tables: Sequence[pd.DataFrame], favours: Array) -> tuple[Array, float]:
+    """Return in what share of lines the interval of a quantity has the truth, of each data set that
+    has intervals, (data sets,), and the lowest share of data sets, over lines.
+
+    quantity : one of `QUANTITIES`; the truth of ``favour`` is what is planted, and that of an error
+        its mean over all data sets
+    favours : what is planted, (lines,)
+    """
+    columns = [quantity, f"{quantity}_low", f"{quantity}_high"]
+    estimates = np.array([table[columns] for table in tables], float)
+    if quantity == "favour":
+        true = favours
+    else:
+        estimates = estimates[:, ~np.isnan(estimates[:, :, 0]).all(axis=0)]
+        true = estimates[:, :, 0].mean(axis=0)
+    low = estimates[:, :, 1]
+    high = estimates[:, :, 2]
+    estimated = ~np.isnan(low)
+    covered = np.where(estimated, (low <= true) & (true <= high), np.nan)
+    of_data_sets = np.nanmean(covered[estimated.any(axis=1)], axis=1)
+    return of_data_sets, float(np.nanmean(covered, axis=0).min())
 
 
 options = argparse.ArgumentParser(description=__doc__)

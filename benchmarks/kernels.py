@@ -35,7 +35,8 @@ Score = Callable[[], Sequence[float]]
 
 @contextmanager
 def kernel_peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Score]]:
-    """What scores the pairs (x, s), by the package's name."""
+    """Give the block what scores the pairs (x, s) of a candidate and a training text, by the name
+    of the package."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nltk's, of pairs that share no 4-gram
         if name.startswith("bleu"):
@@ -68,7 +69,8 @@ def kernel_peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[s
 
 @contextmanager
 def nltk_wordnet() -> Iterator[Any]:
-    """nltk's own reader, of files that are unpacked."""
+    """Give the block nltk's own reader of WordNet. It reads unpacked files alone, so that they are
+    put into a temporary folder."""
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
@@ -88,16 +90,18 @@ def nltk_wordnet() -> Iterator[Any]:
 
 
 def measure_kernel(name: str, texts: Sequence[str], sample: int, runs: int) -> list[str]:
-    """A line for each peer and each of matrix and sums; the first half of ``texts`` are candidates.
+    """Return a line for each peer, beside the matrix of a kernel and beside the sums of neighbors.
 
-    Raises
-    ------
-    AssertionError : a value of ours is not the peer's, or counts of neighbors not the matrix's.
-    ImportError, KernelError : the peer or what the kernel reads is not there.
+    texts : the first half are candidates, and the second half training texts
+    sample : the number of pairs that a peer scores in a run
+    runs : how often each time is taken
+    Raises AssertionError: a value of ours is not the peer's, or counts of neighbors are not the
+        matrix's. Raises ImportError, KernelError: the peer or what the kernel reads is not there.
     """
-    n, tau = len(texts) // 2, PEER_TAUS[name]
-    allowed = 1e-5 if name == BERTSCORE else 1e-12  # bert-score has single precision
-    x, s = list(texts[:n]), list(texts[n : 2 * n])
+    n = len(texts) // 2
+    tau = PEER_TAUS[name]
+    x = list(texts[:n])
+    s = list(texts[n : 2 * n])
     rng = np.random.default_rng(0)
     i, j = rng.integers(n, size=(2, sample))
     quality = rng.random(n)
@@ -117,14 +121,20 @@ def measure_kernel(name: str, texts: Sequence[str], sample: int, runs: int) -> l
             ours["sums of neighbors"].append(seconds / n**2)
             np.testing.assert_array_equal(counts[:, 0], (matrix >= tau).sum(1))
             for _, scores in timings.values():
-                # nltk has the smallest double instead of 0
-                values = np.where(np.abs(scores) < 1e-50, 0, scores)
-                np.testing.assert_allclose(matrix[i, j], values, rtol=0, atol=allowed)
-    return [
-        line(f"{name}, {work}", peer, theirs[peer], seconds)
-        for work, seconds in ours.items()
-        for peer in theirs
-    ]
+                require_same_values(name, matrix[i, j], scores)
+    lines = []
+    for work, own_seconds in ours.items():
+        for peer, peer_seconds in theirs.items():
+            lines.append(line(f"{name}, {work}", peer, peer_seconds, own_seconds))
+    return lines
+
+
+def require_same_values(name: str, ours: Sequence[float], theirs: Sequence[float]) -> None:
+    """Raise AssertionError unless our values of a kernel, (pairs,), are a peer's."""
+    allowed = 1e-5 if name == BERTSCORE else 1e-12  # bert-score has single precision
+    # nltk has the smallest double instead of 0
+    values = np.where(np.abs(theirs) < 1e-50, 0, theirs)
+    np.testing.assert_allclose(ours, values, rtol=0, atol=allowed)
 
 
 def main(arguments: argparse.Namespace) -> None:

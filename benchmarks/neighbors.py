@@ -13,17 +13,23 @@ import numpy as np
 from benchmarks.common import HEAD, line, parser, real_texts, run, take, timed
 from refless.models.neighbors import NeighborsRegressor
 
-KERNEL, TAU = "bleu.char", 0.08
+KERNEL = "bleu.char"
+TAU = 0.08
 
 
 def measure_neighbors(texts: list[str], candidates: int, runs: int) -> list[str]:
-    """A line a number of candidates, and one of the fit; the first ``candidates`` texts are asked
-    about, the others are rated.
+    """Return a line for each number of candidates, and one for the fit and the memory.
+
+    texts : the first ``candidates`` are asked about, the others are rated
+    runs : how often each time is taken
     """
-    x, s = texts[:candidates], texts[candidates:]
+    x = texts[:candidates]
+    s = texts[candidates:]
     quality = np.random.default_rng(0).random(len(s))
     NeighborsRegressor(KERNEL, TAU).fit(s[:9], quality[:9]).predict(x[:3])  # compiles
-    fits, seconds_of = [], {1: ([], []), candidates: ([], [])}  # type: ignore[var-annotated]
+    fits: list[float] = []
+    # number of candidates -> seconds with a fit for each call, and with the fit that is kept
+    seconds_of: dict[int, tuple[list[float], list[float]]] = {1: ([], []), candidates: ([], [])}
     for _ in range(runs):
         seconds, model = timed(NeighborsRegressor(KERNEL, TAU).fit, s, quality)
         fits.append(seconds)

@@ -17,27 +17,30 @@ from refless.models.surface import Surface, SurfaceRidge
 
 Array = np.ndarray
 
-SYSTEMS, CONTEXTS, TEXTS_OF_A_PAIR = 6, 50, 8
-"""Of all simulated texts, each system writes eight for each context."""
+SYSTEMS = 6
+CONTEXTS = 50
+TEXTS_OF_A_PAIR = 8
+"""Texts that each system writes for each context."""
 TRAINING = 240
 """Texts that a method learns from: with 300 texts, the training part of one of five folds."""
 METHODS = ("additive", "surface", "surface_ridge")
 
 
 def the_sum(generator: np.random.Generator, texts: Texts) -> Array:
-    """System, context and length, with a correlation of quality and truth of about .5."""
+    """Return the sum of effects of system, context and length, (texts,). Quality with the noise of
+    `replication` has a correlation of about .5 with it."""
     places = effect(generator, texts.system) + effect(generator, texts.context)
     return 0.35 * places + 0.3 * standard(texts.words)
 
 
 def interaction(generator: np.random.Generator, texts: Texts) -> Array:
-    """The sum, and a slope of length of each system's own."""
+    """Return the sum, to which each system adds a slope of length of its own, (texts,)."""
     slope = effect(generator, texts.system)
     return the_sum(generator, texts) + 0.6 * slope * standard(texts.words)
 
 
 def with_words(truth: Callable[[np.random.Generator, Texts], Array]) -> Callable[..., Array]:
-    """The truth, and beside it what the words say."""
+    """Return a function that adds what the words say to a truth."""
     return lambda generator, texts: truth(generator, texts) + 0.4 * texts.signal
 
 
@@ -50,19 +53,26 @@ TRUTHS = {
 
 
 def replication(seed: int, truth: str) -> Array:
-    """Pearson's r of each of `METHODS` on texts that it has not seen, and `surface`'s weight."""
+    """Return Pearson's r of each of `METHODS` on texts that it has not learned from, and the weight
+    of `surface`, float64 (methods + 1,).
+
+    truth : one of `TRUTHS`
+    """
     generator = np.random.default_rng(seed)
     texts = simulate(generator, CONTEXTS, SYSTEMS * TEXTS_OF_A_PAIR)
     texts.system = texts.system % SYSTEMS
     quality = TRUTHS[truth](generator, texts) + 0.8 * noise(generator, texts)
     order = generator.permutation(len(quality))
-    training, rest = order[:TRAINING], order[TRAINING:]
-    names = texts.system.astype(str), texts.context.astype(str)
-    whole = [*map(RatedText, texts.texts, *(values.tolist() for values in names))]
+    training = order[:TRAINING]
+    rest = order[TRAINING:]
+    systems = texts.system.astype(str).tolist()
+    contexts = texts.context.astype(str).tolist()
+    whole = list(map(RatedText, texts.texts, systems, contexts))
     pairs = [(text, text.text) for text in whole]
     # RidgeBeside hands its groups on, as `refless compare` hands on the other folds
     groups = (np.arange(TRAINING) % 4).tolist()
-    additive, reading = Additive(), SurfaceRidge(seed=seed)
+    additive = Additive()
+    reading = SurfaceRidge(seed=seed)
     additive.fit([whole[row] for row in training], quality[training], groups)
     reading.fit([pairs[row] for row in training], quality[training], groups)
     surface: Surface = reading.baseline
@@ -77,9 +87,14 @@ def replication(seed: int, truth: str) -> Array:
 
 
 def report(truth: str, results: Sequence[Array]) -> str:
-    """The mean r of each method, and what each adds to the one before, with standard errors."""
+    """Return a line with the mean r of each method, and what each adds to the one before, with its
+    standard error.
+
+    results : by `replication`
+    """
     values = np.array(results)
-    r, weight = values[:, : len(METHODS)], values[:, -1]
+    r = values[:, : len(METHODS)]
+    weight = values[:, -1]
     means = ", ".join(f"{m} {v:.3f}" for m, v in zip(METHODS, r.mean(axis=0), strict=True))
     gains = np.diff(r, axis=1)
     error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))

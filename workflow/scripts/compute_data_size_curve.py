@@ -1,4 +1,4 @@
-"""Spearman and coverage on random subsets of the data (figure 4). Stage: cell."""
+"""Compute rho and coverage on random subsets of a data set (figure 4). Stage: cell."""
 
 from pathlib import Path
 

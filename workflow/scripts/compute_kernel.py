@@ -9,7 +9,8 @@ with job(snakemake) as output:
     from refless.experiments.bleu_neighbors.matrices import write_kernel
     from refless.fetch.raw_files import verify_kernel
 
-    name, options = snakemake.wildcards.kernel, dict(snakemake.params.options)
+    name = snakemake.wildcards.kernel
+    options = dict(snakemake.params.options)
     verify_kernel(name, options)
     write_kernel(
         output(snakemake.output[0]),

@@ -8,14 +8,10 @@ with job(snakemake) as output:
     from refless.data.task import read_task
     from refless.experiments.bleu_neighbors.table2 import write_cross_estimates
 
-    source, target = (
-        read_task(Path(ratings[0]).parent, whole=True)
-        for ratings in (snakemake.input.source, snakemake.input.target)
-    )
     write_cross_estimates(
         output(snakemake.output[0]),
-        source,
-        target,
+        read_task(Path(snakemake.input.source[0]).parent, whole=True),
+        read_task(Path(snakemake.input.target[0]).parent, whole=True),
         snakemake.params.taus,
         snakemake.threads,
     )

@@ -1,4 +1,4 @@
-"""The report, and where its numbers come from. Stage: report."""
+"""Write the report, and the record of where its numbers come from. Stage: report."""
 
 from pathlib import Path
 
@@ -10,9 +10,11 @@ with job(snakemake):
     from refless.report.page import make_report
     from refless.report.why import paragraphs
 
-    files, params = snakemake.input, snakemake.params
+    files = snakemake.input
+    params = snakemake.params
     results = Path(snakemake.output.page).parent
-    numbers, tables = read_numbers(files.numbers), results / "tables"
+    tables = results / "tables"
+    numbers = read_numbers(files.numbers)
     text = section(Path(files.readme).read_text("utf-8"), "What we learned")
     current = of_settings(text, params.digest)
     papers = list(dict.fromkeys(entry.paper for entry in catalogue().values()))

@@ -9,7 +9,8 @@ with job(snakemake) as output:
     from refless.report.figures import save
     from refless.report.tables import read_inputs
 
-    path, files = Path(snakemake.output[0]), read_inputs(snakemake.input.items())
+    path = Path(snakemake.output[0])
+    files = read_inputs(snakemake.input.items())
     draw = function_of(catalogue()[path.stem].drawn_by)
     figure, table = draw(**files, **snakemake.params.get("arguments", {}))
     save(figure, output(path), table)

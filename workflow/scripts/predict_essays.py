@@ -1,4 +1,4 @@
-"""Mean and number of each test essay's neighbors in each training set. Stage: prediction."""
+"""Compute mean and number of each test essay's neighbors by training set. Stage: prediction."""
 
 from pathlib import Path
 

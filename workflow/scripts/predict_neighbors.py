@@ -1,4 +1,4 @@
-"""Mean and number of each text's neighbors, leave-one-out. Stage: prediction."""
+"""Compute mean and number of each text's neighbors, leave-one-out. Stage: prediction."""
 
 from pathlib import Path
 

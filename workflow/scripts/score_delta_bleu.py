@@ -1,4 +1,4 @@
-"""Follow ratings with BLEU, sBLEU and ΔBLEU, over random units (table 2, figure 2). Stage: cell."""
+"""Correlate metrics with ratings over random units (ΔBLEU's table 2, figure 2). Stage: cell."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Numbers about the rated outputs, for RNN-QE's tables; no text is in them. Stage: prediction."""
+"""Write numbers about the rated outputs, for RNN-QE's tables, without text. Stage: prediction."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ from refless.job import job
 with job(snakemake) as output:
     from refless.experiments.rnn_qe.baselines import write_outputs
 
-    params, folders = snakemake.params, Path("results/ratings")
+    params = snakemake.params
+    folders = Path("results/ratings")
     write_outputs(
         output(snakemake.output.outputs),
         output(snakemake.output.curve),

@@ -8,7 +8,8 @@ with job(snakemake) as output:
     from refless.report.catalogue import catalogue, function_of
     from refless.report.tables import publish, read_inputs
 
-    params, files = snakemake.params, read_inputs(snakemake.input.items())
+    params = snakemake.params
+    files = read_inputs(snakemake.input.items())
     for path in map(Path, snakemake.output):
         if path.suffix == ".csv":
             tabulate = function_of(catalogue()[path.stem].tabulated_by)

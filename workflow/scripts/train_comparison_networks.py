@@ -1,4 +1,4 @@
-"""RNN-QE's estimates for the comparison, on one data set. Stage: prediction."""
+"""Train RNN-QE on one data set, and write its estimates for the comparison. Stage: prediction."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The model that comes with refless. Stage: prediction."""
+"""Train the model that comes with refless. Stage: prediction."""
 
 from dataclasses import replace
 from pathlib import Path

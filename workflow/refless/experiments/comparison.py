@@ -1,6 +1,7 @@
 """The comparison on our data sets: every method on each, and the table of all.
 
-Of each: the estimates of RNN-QE, whose training needs torch; its rows, as a sealed file."""
+Stage: prediction, cell -> table. In: rated texts. Out: for each data set the estimates of RNN-QE,
+whose training needs torch, and its rows of the comparison, as sealed files; the table."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,9 +47,12 @@ COMPARISON_COLUMNS = [
 
 
 def rated_task(dataset: Task, human_systems: Sequence[str] = (), machines: bool = False) -> Rated:
-    """The texts of a data set, each system's outputs its own, and which of them people wrote; or
-    those of ``machines`` alone. Raises FormatError: too few rated texts. Raises SettingError: no
-    system is called so."""
+    """Return the rated texts of a data set, each system's outputs its own.
+
+    human_systems : systems that are people; which texts they wrote, `Rated.human` says
+    machines : only texts that no person wrote, among no others
+    Raises FormatError: too few rated texts. Raises SettingError: no system is called so.
+    """
     texts = separate_items(dataset.texts, dataset.ratings)
     if not human_systems:
         return rated_of(texts)
@@ -63,8 +67,13 @@ def rated_task(dataset: Task, human_systems: Sequence[str] = (), machines: bool 
 
 
 def write_networks(path: Destination, dataset: Task, seed: int, threads: int | None = None) -> None:
-    """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
-    Raises FormatError: too few rated texts, or an MR that cannot be read."""
+    """Train RNN-QE, and write its estimates under every split that a data set allows, as a table
+    without text: ``split``, and for each rated text its ``fold`` and the ``estimate``.
+
+    seed : of the folds and of the networks
+    threads : None for as many as the process may use
+    Raises FormatError: too few rated texts, or an MR that cannot be read.
+    """
     rated = rated_task(dataset)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
     splits = all_splits(rated, seed) if rated.prompts is not None else {}
@@ -83,9 +92,12 @@ def write_networks(path: Destination, dataset: Task, seed: int, threads: int | N
 
 
 def read_networks(path: str | Path) -> Callable[[Rated, CvSplit], Array]:
-    """What `write_networks` wrote, as `refless.evaluation.evaluate.ComparisonSettings` wants it.
-    Raises FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned
-    raises StaleError for a split with other folds than those that the networks had."""
+    """Return what `write_networks` wrote, as `refless.evaluation.evaluate.ComparisonSettings` wants
+    it: a function that returns the estimates of all rated texts under a split, float64 (n,).
+
+    The function raises StaleError for a split with other folds than those that the networks had.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
+    """
     table = sealed.read(path).content
 
     def estimates(rated: Rated, split: CvSplit) -> Array:
@@ -110,9 +122,9 @@ def compare_task(
     threads: int | None = None,
     human_systems: Sequence[str] = (),
 ) -> None:
-    """Compare every method on one data set, and write its rows with the draws of `DRAWN`, or a word
-    for why there are none: left out by the configuration, not applicable to these texts, or of
-    networks that were trained on other folds.
+    """Compare every method on one data set, and write the rows of the comparison, with the draws of
+    `DRAWN`. A row without numbers has a word for why: the method is left out by the configuration,
+    is not applicable to these texts, or has networks that were trained on other folds.
 
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options; a kernel that is not here is left out
@@ -144,7 +156,8 @@ def compare_task(
 
 
 def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
-    """The table of a comparison with the draws of each row."""
+    """Compare the methods on some texts, and return the table with the draws of each row, those of
+    `DRAWN`. The reason of a row is a word for why it has no numbers."""
     comparison = compare(rated, settings)
     table = comparison.table.round(_DIGITS)
     words = table["reason"].isin(["", LEFT_OUT, OTHER_FOLDS])
@@ -157,8 +170,12 @@ def _rows(rated: Rated, settings: ComparisonSettings) -> pd.DataFrame:
 
 
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Every row of every data set (`COMPARISON_COLUMNS`), from ``<dataset>.csv`` by `compare_task`;
-    one that is not there has an empty row. Raises as `refless.store.sealed.read`."""
+    """Return every row of every data set, as `COMPARISON_COLUMNS`.
+
+    tasks : names of data sets, in the table's order
+    paths : ``<dataset>.csv`` by `compare_task`; a data set without a file has one empty row
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
+    """
     by_dataset = {}
     for path in paths:
         file = sealed.read(path)

@@ -30,13 +30,18 @@ _TEXTS = STRINGS | {"metric", "references", "contexts", "tokens", "rule", "metho
 
 
 def read_published(path: str | Path) -> pd.DataFrame:
-    """Published values as they were printed (strings, so that their precision is known)."""
+    """Read a table of published values as they were printed: as strings, so that their precision is
+    known."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
 def read_rows(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.DataFrame:
-    """The rows of stored files ``<dataset>/<name>.csv``, with ``dataset`` (their folder) and
-    ``provenance``; without a file, no row of these columns. Raises as `sealed.read`."""
+    """Return the rows of stored files, with the columns ``dataset`` and ``provenance``.
+
+    paths : ``<dataset>/<name>.csv``, so that the folder names the data set
+    columns : those of a table without rows, which is returned where there are no files
+    Raises FormatError, StaleError: as `sealed.read`.
+    """
     parts = [pd.DataFrame(columns=[*dict.fromkeys(["dataset", *columns, "provenance"])])]
     for path in map(Path, paths):
         file = sealed.read(path)
@@ -46,10 +51,14 @@ def read_rows(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.DataFra
 
 
 def agreement_with_paper(ours: float, published: str, low: float, high: float) -> str:
-    """How one of our values agrees with a published one.
+    """Return how one of our values agrees with a published one.
 
-    ``equal``: the same once rounded to the digits that were printed (either way at a half);
-    ``inside``: the published value lies in our 95% interval; ``outside``; ``absent``.
+    It is ``equal`` if both are the same once ours is rounded to the digits that were printed, up or
+    down at a half; else ``inside`` if the published value lies in our 95% interval, ``outside`` if
+    not; and ``absent`` where one of the two is no number.
+
+    ours, low, high : our value, and the ends of its interval
+    published : as it was printed
 
     >>> agreement_with_paper(0.3249, "0.325", low=0.19, high=0.44)
     'equal'
@@ -71,8 +80,12 @@ def agreement_with_paper(ours: float, published: str, low: float, high: float) -
 def beside_published(
     cells: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> pd.DataFrame:
-    """Our rows with ``paper_<column>`` for each published column, as printed; "" where there is no
-    such cell."""
+    """Return our rows with the column ``paper_<column>`` for each published column: the value as
+    printed, "" where there is none.
+
+    keys : columns of both tables, which name a row
+    columns : published columns
+    """
     names = {name: Measure(name).published for name in columns}
     key_types = dict.fromkeys(keys, object)  # an empty column is of numbers
     paper = published[[*keys, *columns]].rename(columns=names).astype(key_types)
@@ -86,9 +99,13 @@ def merge_published(
     keys: list[str],
     columns: list[str],
 ) -> pd.DataFrame:
-    """The table of these columns, without ``paper_<column>`` for what is not printed: our rows, and
-    those that the paper alone has. Of each data set (else of the whole table), rows of the paper
-    come first. ``published`` has the ``keys``, by which it names one of our rows.
+    """Return a table of our rows, and of those that the paper alone has, whose reason is
+    ``not_configured``. In each data set, or else in the whole table, rows of the paper come first.
+
+    rows : ours, by column
+    published : by `read_published`, under our names
+    keys : columns of both, which name a row
+    columns : those of the table; ``paper_<column>`` of what the paper does not print is left out
     """
     printed = published[keys].astype(object)
     ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith(PUBLISHED)])
@@ -101,7 +118,8 @@ def merge_published(
 
 
 def with_types(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """These columns in order, with whole numbers as such, and texts "" where there are none."""
+    """Return these columns of a table in their order. Whole numbers are ``Int64``, and a text that
+    is not there is ""."""
     texts = [c for c in columns if c in _TEXTS or c.startswith(PUBLISHED) or c.endswith("_draws")]
     types = dict.fromkeys(texts, object) | dict.fromkeys(_WHOLE_NUMBERS & set(columns), "Int64")
     table = table.reindex(columns=columns).reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all; and their checksums. Stage: none."""
+"""Write files whole or not at all, and compute their checksums. Stage: none."""
 
 import hashlib
 import json
@@ -15,8 +15,8 @@ from refless.errors import OutputError
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Raise errors of the operating system in the block as OutputErrors about ``path``; that of a
-    closed pipe is passed on."""
+    """Raise the operating system's errors in the block as OutputErrors about ``path``. The error of
+    a closed pipe is passed on."""
     try:
         yield
     except BrokenPipeError:
@@ -31,9 +31,13 @@ def writing(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A temporary path, which is renamed to ``path`` if the block ends without error. Links are
-    followed, and an old file's mode is kept. Raises OutputError: it cannot be written. Read other
-    files before the block: their errors would be reported as errors of writing."""
+    """Give the block a temporary path, which is renamed to ``path`` if no error ends the block.
+
+    Links are followed, and an old file's mode is kept. Other files are to be read before the block:
+    their errors would be reported as errors of writing.
+
+    Raises OutputError: the file cannot be written.
+    """
     with writing(path):
         target, partial = _places(path)
     try:
@@ -62,8 +66,11 @@ def require_writable(path: str | Path) -> None:
 
 
 def _places(path: str | Path) -> tuple[Path, Path]:
-    """The file that a path leads to, and a temporary name beside it. Raises OSError: there is no
-    permission to write it. Raises OutputError: it is a folder, a pipe or a device."""
+    """Return the file that a path leads to, and a temporary name beside it.
+
+    Raises OSError: there is no permission to write it. Raises OutputError: it is a folder, a pipe
+    or a device.
+    """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise OutputError("is no file that can be replaced", path=path, remedy="name another")
@@ -80,19 +87,22 @@ def write_text(text: str, path: str | Path) -> None:
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
-    """Write texts as UTF-8; none gets its final name before all are written. Raises OutputError: as
-    `whole_file`."""
+    """Write several texts as UTF-8. None gets its final name before all are written.
+
+    texts : path -> text
+    Raises OutputError: as `whole_file`.
+    """
     with ExitStack() as stack:
         for path, text in texts.items():
             stack.enter_context(whole_file(path)).write_bytes(text.encode())
 
 
 def json_text(value: Any) -> str:
-    """JSON with sorted keys, as it stands in a file."""
+    """Return a value as JSON with sorted keys, as it stands in a file."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def file_sum(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, as hexadecimal digits."""
+    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -11,8 +11,11 @@ BACK = "`git checkout -- resources/shipped` brings it back"
 
 
 def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
-    """Path -> sum and digest of each shipped file in a folder; empty without the folder. Raises
-    FormatError: its list is missing or broken."""
+    """Return the list of the shipped files in a folder, empty where the folder is not there: path
+    -> SHA-256 of the bytes, and digest of the settings.
+
+    Raises FormatError: the folder's list is missing or broken.
+    """
     path = folder / MANIFEST
     if not folder.is_dir():
         return {}

@@ -20,7 +20,11 @@ MAKE_AGAIN = "delete it and run again"
 
 @dataclass(frozen=True)
 class Output:
-    """A file that is written, with what it was made from: path below ``results`` -> sum."""
+    """A file that is written, with what it is made from.
+
+    path : where it is written
+    inputs : path below ``results`` -> SHA-256 of the file there
+    """
 
     path: Path
     inputs: Mapping[str, str]
@@ -34,13 +38,13 @@ Destination = str | Path | Output
 
 
 def inputs_of(destination: Destination) -> dict[str, str]:
-    """What a file is made from, as far as it is known."""
+    """Return what a file is made from, as far as it is known, as `Output` has it."""
     return dict(destination.inputs) if isinstance(destination, Output) else {}
 
 
 def input_sums(paths: Iterable[str | Path]) -> dict[str, str]:
-    """The sums of those files below ``results`` that have a record, as `Output` wants them. Missing
-    or broken files are left to their reader."""
+    """Return the sums of those files below ``results`` that have a record, as `Output` wants them.
+    Missing or broken files are left out here; whoever reads them says what is wrong."""
     sums = {}
     for path in map(Path, paths):
         if path.is_relative_to("results") and (value := recorded_sum(path)):
@@ -49,14 +53,17 @@ def input_sums(paths: Iterable[str | Path]) -> dict[str, str]:
 
 
 def record_path(path: str | Path) -> Path:
-    """Where the record of a stored file lies."""
+    """Return the path of a stored file's record: ``texts.json`` for ``texts.csv``."""
     path = Path(path)
     return path.with_name(path.name.removesuffix(".gz")).with_suffix(".json")
 
 
 def read_record(path: str | Path, remedy: str = MAKE_AGAIN) -> dict[str, Any]:
-    """The record of a stored file; the file itself is not read. Raises FormatError: the record is
-    missing, changed, or of another file."""
+    """Return the record of a stored file; the file itself is not read.
+
+    remedy : what an error says one can do
+    Raises FormatError: the record is missing, changed, or of another file.
+    """
     path, sidecar = Path(path), record_path(path)
     try:
         record = read_signed(sidecar, remedy)
@@ -71,7 +78,7 @@ def read_record(path: str | Path, remedy: str = MAKE_AGAIN) -> dict[str, Any]:
 
 
 def recorded_sum(path: str | Path) -> str:
-    """The sum of a stored file according to its record; empty if it has none."""
+    """Return the SHA-256 of a stored file according to its record; empty if it has none."""
     try:
         return str(read_record(path)["files"][Path(path).name])
     except FormatError:
@@ -84,7 +91,11 @@ def write_signed(path: str | Path, fields: Mapping[str, Any]) -> None:
 
 
 def read_signed(path: str | Path, remedy: str) -> dict[str, Any]:
-    """What `write_signed` wrote. Raises FormatError: it is missing or changed."""
+    """Read what `write_signed` wrote.
+
+    remedy : what an error says one can do
+    Raises FormatError: the file is missing or changed.
+    """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         fields = {name: value for name, value in content.items() if name != "signature"}
@@ -96,13 +107,13 @@ def read_signed(path: str | Path, remedy: str) -> dict[str, Any]:
 
 
 def signed(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields and their sum."""
+    """Return the fields with their ``signature``, the SHA-256 of them as one line of JSON."""
     line = json.dumps(fields, sort_keys=True, ensure_ascii=False)
     return {**fields, "signature": hashlib.sha256(line.encode()).hexdigest()}
 
 
 def broken(path: str | Path, error: Exception, remedy: str) -> FormatError:
-    """What is wrong with a file that could not be read or decoded."""
+    """Return an error that says why a file could not be read or decoded."""
     why = getattr(error, "strerror", None)
     message = f"cannot be read: {why}" if why else f"is no whole file of refless: {error}"
     return FormatError(message, path=path, remedy=remedy)

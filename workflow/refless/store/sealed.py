@@ -1,4 +1,5 @@
-"""Stored files, each with a record beside it: what it is and what it was made from. Stage: none.
+"""Read and write stored files, each with a record beside it: what it is and what it was made from.
+Stage: none.
 
 ``texts.csv`` has the record ``texts.json``; files that differ only in their endings share one.
 """
@@ -28,15 +29,23 @@ from refless.store.tables import read_csv, table_text
 
 
 class Sealed(NamedTuple):
-    """What `read` returns: a table of CSV, a mapped array of ``.npy``, else bytes."""
+    """A stored file, by `read`.
+
+    content : a table of CSV, a memory-mapped array of ``.npy``, else bytes
+    metadata : those that it was written with
+    """
 
     content: Any
     metadata: dict[str, Any]
 
 
 def write(path: Destination, content: Any, metadata: Mapping[str, Any] | None = None) -> None:
-    """Write a table as CSV (compressed if the name ends in ``.gz``) or an array, with its record;
-    see `write_sidecar`. Its ``provenance`` is ``computed`` unless the metadata have another."""
+    """Write a table or an array, with its record; see `write_sidecar`.
+
+    path : a table is written as CSV, compressed if the name ends in ``.gz``
+    metadata : for the record, whose ``provenance`` is ``computed`` unless they have another
+    Raises OutputError: the file or its record cannot be written.
+    """
     file = Path(path)
     if isinstance(content, pd.DataFrame):
         content = table_text(content).encode()
@@ -50,8 +59,12 @@ def write_sidecar(
     metadata: Mapping[str, Any],
     inputs: Mapping[str, str] | None = None,
 ) -> None:
-    """Write files that share a record, and the record. Raises OutputError: a file cannot be
-    written.
+    """Write files that share a record, and the record.
+
+    contents : path -> bytes, or an array for a file ``.npy``
+    metadata : any values that JSON has
+    inputs : what the files were made from, see `refless.store.records.Output`
+    Raises OutputError: a file cannot be written.
 
     The record has ``metadata``, the SHA-256 of the ``files`` by name, their ``folder`` below
     ``results``, and the ``inputs`` (see `refless.store.records.Output`). Equal contents give equal
@@ -75,8 +88,12 @@ def write_sidecar(
 
 
 def read(path: str | Path, remedy: str = MAKE_AGAIN) -> Sealed:
-    """Read a stored file. Raises FormatError: it or its record is missing, changed, or under
-    another name. Raises StaleError: an input has changed since."""
+    """Read a stored file.
+
+    remedy : what an error says one can do
+    Raises FormatError: the file or its record is missing, changed, or under another name. Raises
+        StaleError: an input has changed since.
+    """
     path, record = Path(path), read_record(path, remedy)
     try:
         value = file_sum(path)

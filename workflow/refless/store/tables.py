@@ -21,7 +21,7 @@ values, which keep their digits: 0.50 has two."""
 
 
 def table_text(table: pd.DataFrame) -> str:
-    """A table as CSV."""
+    """Return a table as CSV, without its index."""
     # A bare carriage return ends a row unless it is quoted, and the writer does not see that.
     strings = table.select_dtypes(["object", "str"])
     returns = any(strings[name].astype(str).str.contains("\r").any() for name in strings)
@@ -30,7 +30,11 @@ def table_text(table: pd.DataFrame) -> str:
 
 
 def read_csv(path: str | Path) -> pd.DataFrame:
-    """Read a CSV by `table_text`, plain or compressed. Raises FormatError: it is no table."""
+    """Read a CSV by `table_text`, plain or compressed. The columns of `STRINGS`, and those of
+    published values, are texts, and in all others an empty cell is NaN.
+
+    Raises FormatError: the file is no table.
+    """
     try:
         header = pd.read_csv(path, nrows=0, lineterminator="\n").columns
         strings = {name for name in header if name in STRINGS or name.startswith("paper_")}

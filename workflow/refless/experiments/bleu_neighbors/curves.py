@@ -38,9 +38,14 @@ LARGE_SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 def _point(estimate: Array, quality: Array) -> tuple[float, float]:
-    """Spearman's rho (NaN where undefined) and coverage."""
+    """Return Spearman's rho of the covered texts, NaN where it is undefined, and coverage, the
+    share of texts that have an estimate.
+
+    estimate, quality : float64 (n,) each, from 0 to 1; an estimate is NaN where undefined
+    """
     covered = ~np.isnan(estimate)
-    return spearman(estimate[covered], quality[covered])[0], float(covered.mean())
+    rho, _ = spearman(estimate[covered], quality[covered])
+    return rho, float(covered.mean())
 
 
 def threshold_curves(
@@ -73,10 +78,19 @@ def threshold_curves(
 def data_size_curve(
     matrix: Array, quality: Array, sizes: Iterable[int], tau: float, a: int, b: float, seed: int
 ) -> pd.DataFrame:
-    """Random subsets of the data, leave-one-out in each (figure 4), from one generator a
-    size, so that adding a size changes no other. Source: Ethayarajh & Sadigh (2020), section 5.5.
+    """Return Spearman's rho and coverage on random subsets of the data, leave-one-out in each
+    (figure 4), as `SIZE_COLUMNS`. Each size has a generator of its own, so that adding a size
+    changes no other.
+
+    matrix : the kernel of all texts, (n, n)
+    quality : float64 (n,), from 0 to 1
+    sizes : numbers of texts in a subset; of all n texts there is one subset
+    tau, a, b : the least similarity of a neighbor, the fewest neighbors of a text, and their
+        largest share of a subset's other texts
+    Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
-    n, rows = len(quality), []
+    n = len(quality)
+    rows = []
     for size in stepwise("subsets of texts", list(sizes)):
         generator = np.random.default_rng([seed, size])
         for subset in range(SUBSETS if size < n else 1):
@@ -86,41 +100,47 @@ def data_size_curve(
                 part, quality[sample], tau, leave_one_out=True, in_order=n > LARGE_DATASET
             )
             estimate = apply_thresholds(means, counts, size - 1, a, b)
-            rows.append((size, subset, *_point(estimate, quality[sample])))
+            rho, coverage = _point(estimate, quality[sample])
+            rows.append((size, subset, rho, coverage))
     return pd.DataFrame(rows, columns=SIZE_COLUMNS)
 
 
 def write_data_size_curve(
     path: Destination, dataset: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
 ) -> None:
-    """Write the curve over the data size of a data set from the blocks of its kernel; ``settings``
-    are ``tau``, ``a``, ``b`` and ``seed``."""
+    """Write `data_size_curve` of a data set.
+
+    kernels : the blocks of its kernel, see `read_kernel`
+    settings : ``tau``, ``a``, ``b`` and ``seed``
+    """
     quality = with_quality(dataset)["quality"].to_numpy(np.float64)
-    matrix, n = read_kernel(kernels, dataset), len(quality)
+    matrix = read_kernel(kernels, dataset)
+    n = len(quality)
     grid = range(STEP, n, STEP) if n <= LARGE_DATASET else LARGE_SIZES
-    sizes = [*(size for size in grid if settings["a"] < size < n), n]
+    sizes = [size for size in grid if settings["a"] < size < n]
+    sizes.append(n)
     sealed.write(path, data_size_curve(matrix, quality, sizes, **settings))
 
 
 def average_annotators(tasks: Mapping[str, Predicted]) -> dict[str, tuple[float, float]]:
-    """Rho of the average annotator by data set, as in table 1: against the others, and against all
-    labels. Tasks without annotators are left out."""
+    """Return for each data set the rho of the average annotator, as in table 1: against the other
+    annotators, and against all labels. Tasks without annotators are left out."""
     rho = {}
     for dataset, data in tasks.items():
         if data.annotated:
-            against_others, against_all = (
-                data.human_rows(others=others, draws=1).average_spearman.value
-                for others in (True, False)
-            )
-            rho[dataset] = against_others, against_all
+            against_others = data.human_rows(others=True, draws=1).average_spearman.value
+            against_all = data.human_rows(others=False, draws=1).average_spearman.value
+            rho[dataset] = (against_others, against_all)
     return rho
 
 
 def published_points(published: pd.DataFrame, styles: TaskStyles) -> dict[str, dict[Any, float]]:
-    """Spearman's rho and coverage -> data set -> what table 1 of the paper has of BLEU."""
+    """Return what table 1 of the paper prints of BLEU: for the measures ``spearman`` and
+    ``coverage`` the values by our names of data sets."""
     printed = of_our_tasks(published, styles)
     bleu = printed[printed["model"] == "bleu"].set_index("dataset")
-    return {
-        name: bleu.loc[bleu[name] != "", name].astype(float).to_dict()
-        for name in ("spearman", "coverage")
-    }
+    points = {}
+    for name in ("spearman", "coverage"):
+        values = bleu.loc[bleu[name] != "", name]
+        points[name] = values.astype(float).to_dict()
+    return points

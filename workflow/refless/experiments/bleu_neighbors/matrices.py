@@ -25,10 +25,15 @@ def write_kernel(
     options: Mapping[str, Any],
     threads: int | None = None,
 ) -> None:
-    """Compute a block of rows of the kernel of a data set's texts with themselves, float32;
-    ``path`` is ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises
-    SettingError: there are more than `MAX_TEXTS` texts."""
-    texts, n = dataset.texts["text"].tolist(), len(dataset.texts)
+    """Compute and write a block of rows of the kernel of a data set's texts with themselves,
+    float32 (rows, n).
+
+    path : ``<block>of<blocks>.npy``; the first block has the number 1
+    name, options : the kernel, and what it is called with besides
+    Raises KernelError: as `kernel`. Raises SettingError: there are more than `MAX_TEXTS` texts.
+    """
+    texts = dataset.texts["text"].tolist()
+    n = len(texts)
     if n > MAX_TEXTS:
         raise SettingError(
             f"{dataset.name} has {n:,} texts; matrices are kept of {MAX_TEXTS:,} at most",
@@ -42,8 +47,12 @@ def write_kernel(
 
 
 def read_kernel(paths: Iterable[str | Path], dataset: Task) -> Array:
-    """The kernel of a data set's rated texts, float32 (n, n), from the blocks by `write_kernel`, in
-    order. Raises as `refless.store.sealed.read`."""
+    """Return the kernel of a data set's n rated texts with themselves, float32 (n, n), in the order
+    of their file.
+
+    paths : the blocks by `write_kernel`, in order
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
+    """
     blocks: list[Array] = [sealed.read(path).content for path in paths]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     rated = np.flatnonzero(dataset.texts["quality"].notna())

@@ -31,7 +31,8 @@ where ranks of ties hang on `numpy.mean`, have fewer."""
 
 
 def with_quality(dataset: Task) -> pd.DataFrame:
-    """Texts with a quality, in the order of their file."""
+    """Return the rows of those texts of a data set that have a quality, in the order of their
+    file."""
     return dataset.texts[dataset.texts["quality"].notna()]
 
 
@@ -43,10 +44,18 @@ def write_neighbors(
     tau: float,
     options: Mapping[str, Any],
 ) -> None:
-    """Write mean and number of the neighbors of every rated text of a data set, `NEIGHBOR_COLUMNS`;
-    ``paths`` are those of the kernel, see `read_kernel`."""
-    rated, matrix = with_quality(dataset), read_kernel(paths, dataset)
-    quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > LARGE_DATASET
+    """Write mean and number of the neighbors of every rated text of a data set, leave-one-out, as
+    `NEIGHBOR_COLUMNS`.
+
+    name, options : the kernel, and what it was called with besides
+    paths : the kernel's blocks, see `read_kernel`
+    tau : the least similarity of a neighbor
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
+    """
+    rated = with_quality(dataset)
+    matrix = read_kernel(paths, dataset)
+    quality = rated["quality"].to_numpy(np.float64)
+    in_order = len(rated) > LARGE_DATASET
     means, counts = neighbor_means(matrix, quality, tau, leave_one_out=True, in_order=in_order)
     table = rated.assign(mean=means, neighbors=counts)[NEIGHBOR_COLUMNS]
     # BERTScore in another form than the paper's
@@ -82,23 +91,27 @@ class Predicted:
 
     @property
     def annotated(self) -> bool:
-        """Whether there are single ratings."""
+        """Whether the data set has single ratings, with the annotator of each."""
         return len(self.text) > 0
 
     @property
     def rated_by_several(self) -> Array:
-        """Whether a text has two annotators or more, bool (n,)."""
-        pairs = np.unique(np.array([self.text, pd.factorize(self.rater)[0]]), axis=1)
+        """Whether each text has two annotators or more, bool (n,)."""
+        annotator, _ = pd.factorize(self.rater)
+        # a text that an annotator rated twice makes one pair
+        pairs = np.unique(np.array([self.text, annotator]), axis=1)
         return np.bincount(pairs[0], minlength=len(self.quality)) > 1
 
     def human_rows(self, **options: Any) -> AnnotatorScores:
-        """See `refless.statistics.human_rows`."""
+        """Return the scores of the data set's annotators, with the ``options`` of
+        `refless.statistics.human_rows`."""
         return human_rows(
             self.text, self.rater, self.rating, self.quality, units=self.units, **options
         )
 
     def kernel_cells(self, kernel: str) -> dict[str, Any]:
-        """A kernel's columns ``provenance`` and ``substitute_encoder`` in tables."""
+        """Return what tables show of a kernel's file: ``provenance``, and whether another encoder
+        stands in for the paper's, 0 or 1."""
         metadata = self.files[kernel].metadata
         return {
             "provenance": metadata["provenance"],
@@ -107,14 +120,25 @@ class Predicted:
 
 
 def predictions(table: pd.DataFrame, n_training: int, a: int, b: float) -> Array:
-    """The predictions from ``mean`` and ``neighbors`` under a and b, see `apply_thresholds`."""
-    means, counts = table["mean"].to_numpy(np.float64), table["neighbors"].to_numpy(np.int64)
+    """Return the predictions of a table's texts, float64 (n,), NaN where undefined.
+
+    table : ``mean`` and ``neighbors`` of each text, as in `NEIGHBOR_COLUMNS`
+    n_training : the number of texts among which neighbors were looked for
+    a, b : the fewest neighbors, and their largest share of ``n_training``, see `apply_thresholds`
+    """
+    means = table["mean"].to_numpy(np.float64)
+    counts = table["neighbors"].to_numpy(np.int64)
     return apply_thresholds(means, counts, n_training, a, b)
 
 
 def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Sealed:
-    """Neighbors of texts with this quality, as written. Raises as `refless.store.sealed.read`, and
-    StaleError: they are of other texts, or of other ratings."""
+    """Read a file by `write_neighbors` or by
+    `refless.experiments.bleu_neighbors.table2.write_cross_estimates`.
+
+    id, quality : of the texts that it should be of, (n,) each
+    Raises FormatError, StaleError: as `refless.store.sealed.read`. Raises StaleError: it is of
+        other texts, or of other ratings.
+    """
     file = sealed.read(path)
     rows = file.content.drop_duplicates("id")  # files of table 2 have them once a kernel
     same = list(rows["id"]) == list(id)
@@ -131,32 +155,43 @@ def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Seal
 def read_predicted(
     ratings: Iterable[str | Path], paths: Iterable[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
-    """Data set -> its predictions under the thresholds a and b; ``ratings`` are the files of rated
-    texts that there are, ``paths`` ``<dataset>/<kernel>.csv`` by `write_neighbors`. Raises as
-    `read_neighbors`."""
+    """Return the data sets that are there by name, each with its predictions.
+
+    ratings : files of rated texts, each in the folder of its data set
+    paths : ``<dataset>/<kernel>.csv`` by `write_neighbors`
+    a, b : thresholds, see `predictions`
+    Raises FormatError, StaleError: as `read_neighbors`.
+    """
     folders = dict.fromkeys(Path(path).parent for path in ratings)
-    predicted = {}
     files = [Path(path) for path in paths]
+    predicted = {}
     for dataset in map(read_task, folders):
-        rated, single = with_quality(dataset), dataset.ratings
-        id, quality = rated["id"].tolist(), rated["quality"].to_numpy(np.float64)
-        neighbors = {
-            path.stem: read_neighbors(path, id, quality)
-            for path in files
-            if path.parent.name == dataset.name
-        }
-        predicted[dataset.name] = Predicted(
-            id=id,
-            quality=quality,
-            text=pd.Index(id).get_indexer(single["id"]),
-            rater=single["rater"].to_numpy(),
-            rating=single["rating"].to_numpy(float),
-            units=contexts_if_enough(dataset.contexts),
-            provenance=dataset.metadata["provenance"],
-            files=neighbors,
-            estimates={
-                kernel: predictions(file.content, len(id) - 1, a, b)
-                for kernel, file in neighbors.items()
-            },
-        )
+        of_dataset = [path for path in files if path.parent.name == dataset.name]
+        predicted[dataset.name] = _predicted(dataset, of_dataset, a, b)
     return predicted
+
+
+def _predicted(dataset: Task, paths: Iterable[Path], a: int, b: float) -> Predicted:
+    """Return one data set with its single ratings and the predictions of each of its files of
+    neighbors; see `read_predicted`."""
+    rated = with_quality(dataset)
+    single = dataset.ratings
+    id = rated["id"].tolist()
+    quality = rated["quality"].to_numpy(np.float64)
+    files = {}
+    estimates = {}
+    for path in paths:
+        file = read_neighbors(path, id, quality)
+        files[path.stem] = file
+        estimates[path.stem] = predictions(file.content, len(id) - 1, a, b)
+    return Predicted(
+        id=id,
+        quality=quality,
+        text=pd.Index(id).get_indexer(single["id"]),
+        rater=single["rater"].to_numpy(),
+        rating=single["rating"].to_numpy(float),
+        units=contexts_if_enough(dataset.contexts),
+        provenance=dataset.metadata["provenance"],
+        files=files,
+        estimates=estimates,
+    )

@@ -31,10 +31,12 @@ TaskStyles = Mapping[str, Mapping[str, Any]]
 Models = Mapping[str, Sequence[str]]
 """Model -> its kernels, the published one first."""
 
-BEST, AVERAGE = "human_best", "human_average"
-ALL, OTHERS = "all", "others"
-"""What estimates are compared with: the mean of all ratings of a text; or, for each annotator, that
-of the other annotators."""
+BEST = "human_best"
+AVERAGE = "human_average"
+ALL = "all"
+"""The ground truth is the mean of all ratings of a text."""
+OTHERS = "others"
+"""The ground truth is, for each annotator, the mean of the other annotators' ratings of a text."""
 TABLE1_KEYS = ["dataset", "model", "kernel", "ground_truth"]
 SECTION53_KEYS = ["dataset", "model", "kernel"]
 LAST_COLUMNS = ["p", "p_below_0.01", "paper_p_below_0.01", "substitute_encoder", "n"]
@@ -55,29 +57,43 @@ def cells(
     units: Array | None = None,
     training: int | None = None,
 ) -> dict[str, Any]:
-    """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`.
-    ``training`` is from how many texts each estimate was learned; None: it is held fixed."""
+    """Return the columns of a row that compares estimates with quality, by `evaluate`.
+
+    estimate : float64 (n,), from 0 to 1, NaN where undefined
+    quality : float64 (n,), from 0 to 1
+    draws, seed : of the bootstrap
+    units : (n,), what the bootstrap resamples whole; None: each text by itself
+    training : the number of texts from which each estimate was learned; None: the estimates are
+        held fixed
+    """
     share = training / len(quality) if training else None
     scores = evaluate(estimate, quality, draws, seed, units, share)
     row = measure_cells(mse=scores.mse, spearman=scores.spearman, coverage=scores.coverage)
-    row |= {"p": scores.p_value, "p_below_0.01": int(scores.p_value < 0.01)}
-    row |= {"n": scores.n, "n_covered": scores.covered}
-    return {**row, "reason": "" if scores.coverage.value else "no_neighbors"}
+    row["p"] = scores.p_value
+    row["p_below_0.01"] = int(scores.p_value < 0.01)
+    row["n"] = scores.n
+    row["n_covered"] = scores.covered
+    row["reason"] = "" if scores.coverage.value else "no_neighbors"
+    return row
 
 
 def of_our_tasks(published: pd.DataFrame, styles: TaskStyles) -> pd.DataFrame:
-    """Published cells under our names of tasks; of a data set that is not configured, under no name
-    that one of ours may have."""
+    """Return published cells with our names of data sets in each column that ends in ``dataset``.
+
+    A data set that is not configured gets a name that none of ours may have.
+    """
     names = {style["published"]: dataset for dataset, style in styles.items() if style["published"]}
-    roles = [name for name in map(str, published) if name.endswith("dataset")]
-    ours = {
-        role: published[role].map(lambda name: names.get(name, f"{name} (not configured)"))
-        for role in roles
-    }
-    return published.assign(**ours)
+
+    def our_name(name: str) -> str:
+        return names.get(name, f"{name} (not configured)")
+
+    columns = [column for column in map(str, published) if column.endswith("dataset")]
+    return published.assign(**{column: published[column].map(our_name) for column in columns})
 
 
 def _of_our_kernels(published: pd.DataFrame, styles: TaskStyles, models: Models) -> pd.DataFrame:
+    """Return published cells under our names of data sets, each with the published kernel of its
+    model, ``""`` where the model is not configured."""
     kernels = [models[model][0] if model in models else "" for model in published["model"]]
     return of_our_tasks(published.assign(kernel=kernels), styles)
 
@@ -91,12 +107,14 @@ def table1(
     thresholds: Mapping[str, Any],
     bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
-    """Table 1: the annotators and every kernel of every model on each data set, beside the paper's.
+    """Return table 1: the annotators and every kernel of every model on each data set, beside the
+    paper's numbers.
 
-    ratings, predictions : files of rated texts, and of their neighbors; thresholds : a and b; see
-        `read_predicted`. A data set that is not in these files gets rows without numbers
+    ratings, predictions : files of rated texts, and of their neighbors, see `read_predicted`; a
+        data set that is not in these files gets rows without numbers
     published : by `refless.experiments.published.read_published`
     styles, models : see `TaskStyles` and `Models`
+    thresholds : ``a`` and ``b``, see `read_predicted`
     bootstrap : ``draws`` and ``seed``
     Returns a row a (dataset, model, kernel, ground_truth): mse, spearman and coverage, each with
         its interval and the published value; p, by permutations where few texts are covered; n and
@@ -127,57 +145,67 @@ def _note(row: Mapping[str, Any]) -> str:
 
 
 def annotator_rows(data: Predicted, draws: int, seed: int) -> TableRows:
-    """The best and the average annotator, and the average one against the others; who has no rho
-    (see `human_rows`) counts as 0, as in the paper. ``n`` counts all rated texts."""
+    """Return the rows of the best and of the average annotator, and that of the average annotator
+    against the others, if a text has two annotators.
+
+    An annotator without a rho (see `human_rows`) counts as 0, as in the paper. ``n`` counts all
+    rated texts, and against the others those with two annotators or more.
+    """
     if not data.annotated:
         reason = "no_annotators" if data.id else ""
         return [{"model": name, "ground_truth": ALL, "reason": reason} for name in (BEST, AVERAGE)]
     of_all = data.human_rows(draws=draws, seed=seed)
     of_others = data.human_rows(others=True, draws=draws, seed=seed)
-    n, rated_by_several = len(data.quality), int(data.rated_by_several.sum())
-    return [
-        {
-            "model": model,
-            "ground_truth": ground_truth,
-            **measure_cells(mse=mse, spearman=rho, coverage=IntervalEstimate(1.0, 1.0, 1.0)),
-            "provenance": data.provenance,
-            "n": texts,
-            "n_covered": texts,
-        }
-        for model, ground_truth, mse, rho, texts in (
-            (BEST, ALL, of_all.best_mse, of_all.best_spearman, n),
-            (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman, n),
-            (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman, rated_by_several),
-        )
-        if texts
+    n = len(data.quality)
+    rated_by_several = int(data.rated_by_several.sum())
+    measured = [
+        (BEST, ALL, of_all.best_mse, of_all.best_spearman, n),
+        (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman, n),
+        (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman, rated_by_several),
     ]
+    whole = IntervalEstimate(1.0, 1.0, 1.0)
+    rows: TableRows = []
+    for model, ground_truth, mse, rho, texts in measured:
+        if texts == 0:
+            continue
+        row = {"model": model, "ground_truth": ground_truth, "provenance": data.provenance}
+        row |= measure_cells(mse=mse, spearman=rho, coverage=whole)
+        rows.append({**row, "n": texts, "n_covered": texts})
+    return rows
 
 
 def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:
-    """A row a kernel that has numbers, and without any for a published one that has none; the
-    first kernel of ``bleu`` against the other annotators, too."""
+    """Return a row for each kernel that has numbers, and one without numbers for each published
+    kernel that has none. The published kernel of ``bleu`` has a second row, against the other
+    annotators, if one of them has a rho there."""
     rows: TableRows = []
     for model, kernels in models.items():
         computed = [kernel for kernel in kernels if kernel in data.estimates]
         for kernel in dict.fromkeys([kernels[0], *computed]):
             row: dict[str, Any] = {"model": model, "kernel": kernel, "ground_truth": ALL}
-            rows.append(row)
-            if kernel in computed:
-                row |= data.kernel_cells(kernel)
-                estimate = data.estimates[kernel]
-                training = len(data.quality) - 1  # each text is left out
-                row[TRAINING_FACTOR] = training_factor(training / len(data.quality))
-                if kernel == models["bleu"][0]:
-                    # a draw has a rho of each annotator, and takes long
-                    against = cells_against_others(data, estimate, max(1, draws // 4), seed)
-                    rows += [row | against] if against else []
-                row |= cells(estimate, data.quality, draws, seed, data.units, training)
+            if kernel not in computed:
+                rows.append(row)
+                continue
+            estimate = data.estimates[kernel]
+            training = len(data.quality) - 1  # each text is left out
+            row |= data.kernel_cells(kernel)
+            row[TRAINING_FACTOR] = training_factor(training / len(data.quality))
+            rows.append(row | cells(estimate, data.quality, draws, seed, data.units, training))
+            if kernel == models["bleu"][0]:
+                # a draw has a rho of each annotator, and takes long
+                against = cells_against_others(data, estimate, max(1, draws // 4), seed)
+                if against:
+                    rows.append(row | against)
     return rows
 
 
 def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> dict[str, Any]:
-    """The cells of a model where each annotator's texts are measured against the other annotators'
-    ratings, and averaged over annotators; none where nothing can be."""
+    """Return the cells of a model that is measured, on each annotator's texts, against the other
+    annotators' ratings, averaged over annotators; none where no annotator has a rho.
+
+    estimate : float64 (n,), from 0 to 1, NaN where undefined
+    draws, seed : of the bootstrap over texts
+    """
     averages = data.human_rows(estimate=estimate, others=True, draws=draws, seed=seed)
     if np.isnan(averages.average_spearman.value):
         return {}
@@ -188,7 +216,8 @@ def cells_against_others(data: Predicted, estimate: Array, draws: int, seed: int
         mse=averages.average_mse.with_spread(scale, 0, np.inf),
         spearman=averages.average_spearman.with_spread(scale, -1, 1),
     )
-    covered, n = int(rated_by_several[~np.isnan(estimate)].sum()), int(rated_by_several.sum())
+    n = int(rated_by_several.sum())
+    covered = int(rated_by_several[~np.isnan(estimate)].sum())
     return {
         "ground_truth": OTHERS,
         **measures,
@@ -210,18 +239,19 @@ def section53(
     thresholds: Mapping[str, Any],
     bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
-    """The mean over annotators of their MSE on all texts and on those that a model covers.
+    """Return the numbers of section 5.3: the mean over annotators of their MSE on all texts and on
+    those that a model covers.
 
-    ``p`` is that of a permutation test over texts; ``difference_to_bleu`` the model's
-    ``mse_covered`` minus that of BLEU, which the paper gives for ROUGE on dialogue. Parameters as
-    in `table1`.
+    ``p`` is that of a permutation test over texts. ``difference_to_bleu`` is the model's
+    ``mse_covered`` minus that of BLEU, which the paper gives for ROUGE on dialogue. The parameters
+    are those of `table1`.
     """
     tasks = read_predicted(ratings, predictions, **thresholds)
-    rows = [
-        {"dataset": dataset, **row}
-        for dataset in styles
-        for row in covered_rows(tasks.get(dataset, Predicted()), models, **bootstrap)
-    ]
+    rows: TableRows = []
+    for dataset in styles:
+        data = tasks.get(dataset, Predicted())
+        for row in covered_rows(data, models, **bootstrap):
+            rows.append({"dataset": dataset, **row})
     columns = [*SECTION53_KEYS, *measure_columns("mse_all"), "mse_covered"]
     columns += [*measure_columns("relative_difference", "difference_to_bleu"), *LAST_COLUMNS]
     printed = _of_our_kernels(published, styles, models)
@@ -229,8 +259,8 @@ def section53(
 
 
 def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> TableRows:
-    """The rows of one data set: of each model the published kernel, and where that has no numbers
-    the first that has."""
+    """Return the rows of one data set: for each model that of the published kernel and, where this
+    has no numbers, that of the first kernel that has some."""
     absent = "no_annotators" if data.id and not data.annotated else ""
     rows: TableRows = []
     bleu: IntervalEstimate | None = None
@@ -247,8 +277,10 @@ def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Tabl
             )
             row |= data.kernel_cells(kernel)
             row |= measure_cells(mse_all=errors.overall, relative_difference=errors.relative)
-            row |= {"mse_covered": errors.covered.value, "n": len(data.quality)}
-            row |= {"p": errors.p_value, "p_below_0.01": int(errors.p_value < 0.01)}
+            row["mse_covered"] = errors.covered.value
+            row["n"] = len(data.quality)
+            row["p"] = errors.p_value
+            row["p_below_0.01"] = int(errors.p_value < 0.01)
             row["reason"] = "" if covered.any() else "no_neighbors"
             if kernel == models["bleu"][0]:
                 bleu = errors.covered

@@ -44,13 +44,19 @@ def write_cross_estimates(
     taus: Mapping[str, float],
     threads: int | None = None,
 ) -> None:
-    """Mean and number of the neighbors of the target's rated texts among the source's, by kernel.
+    """Write mean and number of the neighbors that the target's rated texts have among the source's,
+    by each kernel, as ``kernel`` and `NEIGHBOR_COLUMNS`.
 
+    taus : kernel -> the least similarity of a neighbor
+    threads : None for as many as the process may use
     Source: Ethayarajh & Sadigh (2020), section 5.4.
     """
-    training, candidates = with_quality(source), with_quality(target)
-    quality, tables = training["quality"].to_numpy(np.float64), []
-    training_texts, candidate_texts = training["text"].tolist(), candidates["text"].tolist()
+    training = with_quality(source)
+    candidates = with_quality(target)
+    quality = training["quality"].to_numpy(np.float64)
+    training_texts = training["text"].tolist()
+    candidate_texts = candidates["text"].tolist()
+    tables = []
     for name in stepwise("kernel", list(taus)):
         matrix = kernel(name, candidate_texts, training_texts, threads=threads, dtype=np.float32)
         means, counts = neighbor_means(matrix, quality, taus[name])
@@ -62,21 +68,26 @@ def write_cross_estimates(
 def read_pairs(
     paths: Iterable[str | Path], tasks: Mapping[str, Predicted], a: int, b: float
 ) -> dict[Key, tuple[Array, str]]:
-    """Estimates of the target and their provenance, by `TABLE2_KEYS`: of each data set by itself,
-    and of the files by `write_cross_estimates`. Others, and errors, as for
-    `refless.experiments.bleu_neighbors.neighbors.read_predicted`.
+    """Return the estimates of a target's texts, float64 (n,), and their provenance, by
+    `TABLE2_KEYS`: of each data set by itself, and of each file.
+
+    paths : ``<source>.<target>.csv`` by `write_cross_estimates`
+    tasks, a, b : by `refless.experiments.bleu_neighbors.neighbors.read_predicted`, under the same
+        thresholds
+    Raises FormatError, StaleError: as `read_neighbors`.
     """
     pairs: dict[Key, tuple[Array, str]] = {}
     for dataset, data in tasks.items():
         for name, estimate in data.estimates.items():
-            pairs[dataset, dataset, name] = estimate, data.kernel_cells(name)["provenance"]
+            provenance = data.kernel_cells(name)["provenance"]
+            pairs[dataset, dataset, name] = (estimate, provenance)
     for path in map(Path, paths):
         source, target = path.stem.split(".")
         if source in tasks and target in tasks:
             file = read_neighbors(path, tasks[target].id, tasks[target].quality)
             for name, neighbors in file.content.groupby("kernel"):
                 estimate = predictions(neighbors, len(tasks[source].id), a, b)
-                pairs[source, target, name] = estimate, file.metadata["provenance"]
+                pairs[source, target, name] = (estimate, file.metadata["provenance"])
     return pairs
 
 
@@ -90,10 +101,13 @@ def table2(
     thresholds: Mapping[str, Any],
     bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
-    """The rows of every pair of tasks; ``estimates`` are the files of `read_pairs`, ``kernels``
-    those of ``bleu``, the published one first.
+    """Return table 2: every pair of a source and a target data set, and every kernel, beside the
+    paper's numbers.
 
-    Other parameters as in `refless.experiments.bleu_neighbors.table1.table1`.
+    estimates : the files of `read_pairs`
+    kernels : those of ``bleu``, the published one first; a pair has a row without numbers for it,
+        and none for the others, where there are no estimates
+    The other parameters are those of `refless.experiments.bleu_neighbors.table1.table1`.
     """
     tasks = read_predicted(ratings, predictions, **thresholds)
     pairs = read_pairs(estimates, tasks, **thresholds)
@@ -101,8 +115,12 @@ def table2(
     for key in product(styles, styles, kernels):
         row: dict[str, Any] = dict(zip(TABLE2_KEYS, key, strict=True))
         if key in pairs:
-            (estimate, provenance), data = pairs[key], tasks[key[1]]
-            training = len(tasks[key[0]].quality) - (key[0] == key[1])  # each text is left out
+            source, target, _ = key
+            estimate, provenance = pairs[key]
+            data = tasks[target]
+            training = len(tasks[source].quality)
+            if source == target:
+                training -= 1  # each text is left out
             row |= cells(estimate, data.quality, **bootstrap, units=data.units, training=training)
             row["provenance"] = provenance
         if key in pairs or row["kernel"] == kernels[0]:

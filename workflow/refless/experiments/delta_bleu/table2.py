@@ -18,7 +18,8 @@ from refless.experiments.published import read_rows, with_types
 from refless.statistics.measure import Measure
 
 KEYS = ["dataset", "metric", "references", "contexts", "tokens", "rule"]
-SPEARMAN, KENDALL = Measure("spearman"), Measure("kendall")
+SPEARMAN = Measure("spearman")
+KENDALL = Measure("kendall")
 ENDS = [SPEARMAN.low, SPEARMAN.high]
 ON_TWEETS = {"spearman": "tweets_spearman", "kendall": "tweets_kendall"}
 """Measure -> the column with the number that the paper prints for a row's metric and references,
@@ -28,10 +29,16 @@ _PLAIN = {"contexts": "all", "tokens": "words", "rule": "smooth"}
 """Rows as the paper's."""
 SHOWN = [
     *KEYS,
-    *(*SPEARMAN.interval, *(Measure(name).published for name in SPEARMAN.interval)),
-    *(*KENDALL.interval, *(Measure(name).published for name in KENDALL.interval)),
+    *SPEARMAN.interval,
+    *[Measure(name).published for name in SPEARMAN.interval],
+    *KENDALL.interval,
+    *[Measure(name).published for name in KENDALL.interval],
     *ON_TWEETS.values(),
-    *("references_per_context", "without_good_reference", "n", "provenance", "reason"),
+    "references_per_context",
+    "without_good_reference",
+    "n",
+    "provenance",
+    "reason",
     SPEARMAN.draws,
 ]
 POINTS = ["dataset", "panel", "metric", "references", "unit", "order", "spearman"]
@@ -43,8 +50,12 @@ LEAST_WEIGHT = {"all": "w>=-1"}
 def delta_bleu_table2(
     units: Iterable[str | Path], published: pd.DataFrame, tasks: Iterable[str]
 ) -> pd.DataFrame:
-    """The paper's rows, then every row of each data set of ``tasks``, one row for each without
-    numbers; ``units`` are the files by `refless.experiments.delta_bleu.units.write_units`."""
+    """Return table 2 of the ΔBLEU paper: the paper's rows, then those of each data set.
+
+    units : the files by `refless.experiments.delta_bleu.units.write_units`
+    published : by `refless.experiments.published.read_published`
+    tasks : names of data sets; one that has no file gets a row without numbers
+    """
     paper = published.rename(columns={name: Measure(name).published for name in _PRINTED})
     lost = (published[list(ON_TWEETS)] == "").all(axis=1)
     # its tweets are known by identifiers alone
@@ -60,14 +71,18 @@ def delta_bleu_table2(
 
 
 def _on_tweets(published: pd.DataFrame) -> pd.DataFrame:
-    """What the paper prints, as numbers, by the rows of ours that it belongs to."""
+    """Return the numbers that the paper prints, under the names of `ON_TWEETS`, with the columns
+    that name the row of ours which each stands beside."""
     numbers = published[list(ON_TWEETS)].apply(pd.to_numeric).rename(columns=ON_TWEETS)
     return published[["metric", "references"]].assign(**_PLAIN).join(numbers)
 
 
 def figure2(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """The points of figure 2, panel by panel, from the files of table 2: `POINTS`, and the
-    intervals (`ENDS`) of those that table 2 has as well."""
+    """Return the points of figure 2, panel by panel, as `POINTS`, with the intervals (`ENDS`) of
+    those that table 2 has as well.
+
+    paths : the files of `delta_bleu_table2`
+    """
     units = read_rows(paths, _COLUMNS)
     keys = ["dataset", "metric", "references", "unit", "order"]
     plain = (units[list(_PLAIN)] == pd.Series(_PLAIN)).all(axis=1)

@@ -7,8 +7,9 @@ pair, and rank correlations are averaged over assignments, which all metrics sha
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -54,111 +55,162 @@ _UNITS_AT_ONCE = 1 << 13
 _DIGITS = 12
 """Differences are rounded to so many digits where it matters whether two are equal."""
 UNIT_COLUMNS = [
-    *("panel", "metric", "references", "contexts", "tokens", "rule", "order", "unit"),
-    *(*Measure("spearman").interval, *Measure("kendall").interval),
-    *("references_per_context", "without_good_reference", "n", Measure("spearman").draws),
+    "panel",
+    "metric",
+    "references",
+    "contexts",
+    "tokens",
+    "rule",
+    "order",
+    "unit",
+    *Measure("spearman").interval,
+    *Measure("kendall").interval,
+    "references_per_context",
+    "without_good_reference",
+    "n",
+    Measure("spearman").draws,
 ]
+Point = tuple[str, int, Variant]
+"""A point of figure 2, or a row of table 2: its panel, for a row ``table``; the number of contexts
+in a unit; and the variant."""
 
 
 def table_variants() -> list[Variant]:
-    """The rows of table 2."""
-    variants = [
-        Variant(metric, references, tokens=tokens)
-        for tokens in ("words", "blanks")
-        for metric in METRICS
-        for references in REFERENCES
-    ]
-    variants += [Variant("delta_bleu", rule=rule) for rule in RULES if rule != "smooth"]
+    """Return the variants of table 2, in the order of its rows."""
+    variants = []
+    for tokens, metric, references in product(("words", "blanks"), METRICS, REFERENCES):
+        variants.append(Variant(metric, references, tokens=tokens))
+    for rule in RULES:
+        if rule != "smooth":
+            variants.append(Variant("delta_bleu", rule=rule))
     for references in REFERENCES[1:-1]:
-        variants += [Variant(metric, references, GOOD) for metric in ("delta_bleu", "bleu")]
+        variants.append(Variant("delta_bleu", references, GOOD))
+        variants.append(Variant("bleu", references, GOOD))
     return variants
 
 
-def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Variant]]:
-    """Panel, unit and variant of each point of figure 2. Over units and orders each metric has the
-    references of w >= 0.6, with which the paper reports BLEU and sBLEU best, and ΔBLEU all
-    references as well, with which it reports that best."""
-    contexts_per_unit, sizes = settings["contexts_per_unit"], settings["figure_unit_sizes"]
-    by_weight = [
-        Variant(metric, f"w>={least:g}") for least in WEIGHT_THRESHOLDS for metric in METRICS
-    ]
-    best = [*(Variant(metric, HIGH) for metric in METRICS), Variant("delta_bleu", ALL)]
-    by_order = [replace(variant, order=order) for order in ORDERS for variant in best]
-    return [
-        *(("threshold", contexts_per_unit, variant) for variant in by_weight),
-        *(("unit", size, variant) for size in sizes for variant in best),
-        *(("order", contexts_per_unit, variant) for variant in by_order),
-    ]
+def figure_points(settings: Mapping[str, Any]) -> list[Point]:
+    """Return the points of figure 2.
+
+    Over units and orders each metric has the references of w >= 0.6, with which the paper reports
+    BLEU and sBLEU best, and ΔBLEU all references as well, with which it reports that best.
+
+    settings : ``contexts_per_unit``, which panels A and C have, and ``figure_unit_sizes``
+    """
+    contexts_per_unit = settings["contexts_per_unit"]
+    best = [Variant(metric, HIGH) for metric in METRICS]
+    best.append(Variant("delta_bleu", ALL))
+    points: list[Point] = []
+    for least, metric in product(WEIGHT_THRESHOLDS, METRICS):
+        points.append(("threshold", contexts_per_unit, Variant(metric, f"w>={least:g}")))
+    for size, variant in product(settings["figure_unit_sizes"], best):
+        points.append(("unit", size, variant))
+    for order, variant in product(ORDERS, best):
+        points.append(("order", contexts_per_unit, replace(variant, order=order)))
+    return points
 
 
 def write_units(path: Destination, dataset: Task, settings: Mapping[str, Any]) -> None:
-    """Compute and write what table 2 and figure 2 show of a data set whose texts have the column
-    ``context_id``; ``settings`` are those of the experiment and of the data set. Raises
-    FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
+    """Compute and write what table 2 and figure 2 show of a data set.
+
+    dataset : its texts have the column ``context_id``
+    settings : those of the experiment and of the data set
+    Raises FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has.
+    """
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(dataset.texts, dataset.ratings))
     sealed.write(path, unit_rows(Counted(dialogues, max(Variant.order, *ORDERS)), settings))
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of the table, with intervals, and the points of the figure (`UNIT_COLUMNS`)."""
-    contexts_per_unit, seed = settings["contexts_per_unit"], settings["seed"]
-    assignments_per_draw = settings["assignments_per_draw"]
-    dialogues, table = counted.dialogues, table_variants()
-    points = [("table", contexts_per_unit, variant) for variant in table] + figure_points(settings)
-    contexts = np.arange(len(dialogues.output), dtype=np.int32)
+    """Return the rows of the table, with intervals, and after them the points of the figure, as
+    `UNIT_COLUMNS`.
+
+    settings : those of the experiment and of the data set
+    """
+    table = table_variants()
+    points: list[Point] = [("table", settings["contexts_per_unit"], variant) for variant in table]
+    points += figure_points(settings)
+    values, tau = _correlations(counted, points, settings)
+    rows: list[dict[str, Any]] = []
+    for panel, size, variant in points:
+        rows.append({"panel": panel, **asdict(variant), "unit": size, **values[size, variant]})
+    _log.info("draws of contexts for the intervals: %d", settings["draws"])
+    rho_draws, tau_draws = _correlation_draws(counted, table, settings)
+    for k, variant in enumerate(table):  # whose rows come first
+        row = rows[k]
+        row |= Measure("spearman").cells(IntervalEstimate.of(row["spearman"], rho_draws[k]))
+        row |= Measure("kendall").cells(IntervalEstimate.of(tau[k], tau_draws[k]))
+        references, without_good = counted.reference_counts(variant)
+        row["references_per_context"] = references
+        row["without_good_reference"] = without_good
+    return pd.DataFrame(rows)[UNIT_COLUMNS]
+
+
+def _correlations(
+    counted: Counted, points: Sequence[Point], settings: Mapping[str, Any]
+) -> tuple[dict[tuple[int, Variant], dict[str, Any]], Array]:
+    """Return Spearman's rho and the number of observations of each unit and variant, and Kendall's
+    tau of the table's rows, (rows,): means over assignments of all contexts to units.
+
+    points : those of the table come first
+    """
+    seed = settings["seed"]
+    contexts = np.arange(len(counted.dialogues.output), dtype=np.int32)
+    table_rows = sum(panel == "table" for panel, _, _ in points)
     values: dict[tuple[int, Variant], dict[str, Any]] = {}
     sizes = list(dict.fromkeys(size for _, size, _ in points))
     for size in stepwise("contexts in a unit", sizes):
         variants = list(dict.fromkeys(variant for _, unit, variant in points if unit == size))
-        n_observations = len(contexts) // size * len(dialogues.pairs)
+        n_observations = len(contexts) // size * len(counted.dialogues.pairs)
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n_observations, 1))
         contexts_of = np.tile(contexts, (max(assignments, 1), 1))
         score_gaps, rating_gaps = observations(counted, variants, contexts_of, size, seed)
         rhos = _mean(spearman_rows(score_gaps, rating_gaps))
         for variant, rho in zip(variants, rhos, strict=True):
             values[size, variant] = {"spearman": rho, "n": n_observations}
-        if size == contexts_per_unit:  # the table's, which come first
-            tau = _mean(kendall_rows(score_gaps[: len(table)], rating_gaps))
-    rows = [
-        {"panel": panel, **asdict(variant), "unit": size, **values[size, variant]}
-        for panel, size, variant in points
-    ]
-    _log.info("draws of contexts for the intervals: %d", settings["draws"])
-    contexts_of = resampled_contexts(
-        dialogues.context, settings["draws"], assignments_per_draw, seed
-    )
-    score_gaps, rating_gaps = observations(counted, table, contexts_of, contexts_per_unit, seed)
-    rho_again, tau_again = (
-        _mean(correlation(score_gaps, rating_gaps).reshape(len(table), -1, assignments_per_draw))
-        for correlation in (spearman_rows, kendall_rows)
-    )
-    for k, (row, variant) in enumerate(zip(rows, table, strict=False)):
-        row |= Measure("spearman").cells(IntervalEstimate.of(row["spearman"], rho_again[k]))
-        row |= Measure("kendall").cells(IntervalEstimate.of(tau[k], tau_again[k]))
-        row["references_per_context"], row["without_good_reference"] = counted.reference_counts(
-            variant
-        )
-    return pd.DataFrame(rows)[UNIT_COLUMNS]
+        if size == settings["contexts_per_unit"]:
+            tau = _mean(kendall_rows(score_gaps[:table_rows], rating_gaps))
+    return values, tau
+
+
+def _correlation_draws(
+    counted: Counted, table: Sequence[Variant], settings: Mapping[str, Any]
+) -> tuple[Array, Array]:
+    """Return Spearman's rho and Kendall's tau of each variant of the table on each draw of
+    contexts, (variants, draws) each; each is a mean over a draw's assignments."""
+    times = settings["assignments_per_draw"]
+    seed = settings["seed"]
+    contexts_of = resampled_contexts(counted.dialogues.context, settings["draws"], times, seed)
+    gaps = observations(counted, table, contexts_of, settings["contexts_per_unit"], seed)
+    rho = spearman_rows(*gaps).reshape(len(table), -1, times)
+    tau = kendall_rows(*gaps).reshape(len(table), -1, times)
+    return _mean(rho), _mean(tau)
 
 
 def resampled_contexts(context: Array, draws: int, assignments_per_draw: int, seed: int) -> Array:
-    """Numbers of contexts drawn with replacement, int32 (assignments, contexts): each draw
-    ``assignments_per_draw`` times in succession.
+    """Return numbers of contexts drawn with replacement, int32 (assignments, contexts); each draw
+    comes ``assignments_per_draw`` times in succession.
 
-    Contexts of the same wording, which have the same number in ``context`` (contexts,), are a
-    cluster and drawn together where there are `ENOUGH_UNITS` clusters; else each context is one.
-    A draw has as many contexts as there are: of its last cluster, some may be left over.
+    context : int64 (contexts,), the same number for contexts of the same wording
+
+    Contexts of the same wording are a cluster and drawn together where there are `ENOUGH_UNITS`
+    clusters; else each context is one. A draw has as many contexts as there are: some of its last
+    cluster may be left over.
     """
-    n, cluster = len(context), contexts_if_enough(context, ENOUGH_UNITS)
-    _, cluster, sizes = np.unique(
-        np.arange(n) if cluster is None else cluster, return_inverse=True, return_counts=True
-    )
+    n = len(context)
+    cluster = contexts_if_enough(context, ENOUGH_UNITS)
+    if cluster is None:
+        cluster = np.arange(n)
+    _, cluster, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     in_order = np.argsort(cluster, kind="stable").astype(np.int32)
     clusters = np.split(in_order, np.cumsum(sizes)[:-1])
     # as many as there are contexts are always enough
     samples = np.random.default_rng(seed).choice(len(clusters), (draws, n))
-    resampled = [np.concatenate([clusters[k] for k in sample])[:n] for sample in samples]
+    resampled = []
+    for sample in samples:
+        contexts = np.concatenate([clusters[k] for k in sample])
+        resampled.append(contexts[:n])
     return np.repeat(resampled, assignments_per_draw, axis=0)
 
 
@@ -169,15 +221,15 @@ def observations(
     contexts_per_unit: int,
     seed: int,
 ) -> tuple[Array, Array]:
-    """Differences of scores and of mean ratings for every assignment. Which system of a pair a
-    difference starts from is drawn for each unit.
+    """Return differences of scores and of mean ratings for every assignment. Which system of a
+    pair a difference starts from is drawn for each unit.
 
     contexts_of : int32 (assignments, contexts), what an assignment divides into units of
         ``contexts_per_unit`` (the paper's M); those that do not fill a unit are left over
     seed : how contexts are dealt depends on it, on the pair and on the place among the assignments
         alone; where a difference starts, also on their number
-    Returns score_gaps : float64 (variants, assignments, observations)
-    rating_gaps : float64 (assignments, observations)
+    Returns the differences of scores, float64 (variants, assignments, observations), and those of
+        mean ratings, float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has; as `unit_sums`.
     """
     dialogues = counted.dialogues
@@ -191,7 +243,6 @@ def observations(
         )
     score_gaps = np.empty((len(variants), len(contexts_of), len(dialogues.pairs) * n_units))
     rating_gaps = np.empty(score_gaps.shape[1:])
-    step = max(1, _UNITS_AT_ONCE // n_units)
     for number, (a, b) in enumerate(dialogues.pairs):
         generator = np.random.default_rng([seed, number])
         permuted = generator.permuted(contexts_of, axis=1)[:, : n_units * contexts_per_unit]
@@ -200,28 +251,43 @@ def observations(
         of_this_pair = slice(number * n_units, (number + 1) * n_units)
         # what is equal stays equal, whatever the last bits of its sums are
         rated = unit_sums(dialogues.quality[dialogues.output[:, [a, b]]], units)
-        rating_gaps[:, of_this_pair] = np.round(
-            sign * (rated[0] - rated[1]) / contexts_per_unit, _DIGITS
-        )
-        of_pair = [_columns(counted, variants, pair) for pair in ((a, b), (b, a))]
-        for start in range(0, len(contexts_of), step):
-            part = slice(start, start + step)
-            sums = [(unit_sums(values, units[part]), places) for values, places in of_pair]
-            for k, variant in enumerate(variants):
-                first, second = (_scores(total[places[k]], variant) for total, places in sums)
-                score_gaps[k, part, of_this_pair] = np.round(sign[part] * (first - second), _DIGITS)
+        rated_apart = sign * (rated[0] - rated[1]) / contexts_per_unit
+        rating_gaps[:, of_this_pair] = np.round(rated_apart, _DIGITS)
+        for part, k, scored_apart in _score_gaps(counted, variants, (a, b), units):
+            score_gaps[k, part, of_this_pair] = np.round(sign[part] * scored_apart, _DIGITS)
     return score_gaps, rating_gaps
+
+
+def _score_gaps(
+    counted: Counted, variants: Sequence[Variant], pair: tuple[int, int], units: Array
+) -> Iterator[tuple[slice, int, Array]]:
+    """Yield the scores of the first system of a pair less those of the second, in blocks: the
+    block's assignments, the number of a variant, and its differences, (assignments, units).
+
+    units : int32 (assignments, units, M), the contexts of each unit
+    """
+    a, b = pair
+    first_columns, first_places = _columns(counted, variants, (a, b))
+    second_columns, second_places = _columns(counted, variants, (b, a))
+    step = max(1, _UNITS_AT_ONCE // units.shape[1])
+    for start in range(0, len(units), step):
+        part = slice(start, start + step)
+        first_sums = unit_sums(first_columns, units[part])
+        second_sums = unit_sums(second_columns, units[part])
+        for k, variant in enumerate(variants):
+            first = _scores(first_sums[first_places[k]], variant)
+            second = _scores(second_sums[second_places[k]], variant)
+            yield part, k, first - second
 
 
 def _columns(
     counted: Counted, variants: Sequence[Variant], pair: tuple[int, int]
 ) -> tuple[Array, list[list[int]]]:
-    """What makes up the scores of the first system of a pair, which are against references of
-    neither of the two.
+    """Return what makes up the scores of the first system of a pair, which are against references
+    of neither of the two.
 
-    Returns columns : (contexts, columns), of `Counted.rows`; equal ones, as many metrics share,
-        once
-    places : of each variant, the numbers of its columns: matches and totals by order, length,
+    Returns columns of `Counted.rows`, (contexts, columns), those that several metrics share once;
+        and for each variant the numbers of its columns: matches and totals by order, length,
         closest; of sBLEU the smoothed score
     """
     orders = counted.max_order
@@ -239,8 +305,12 @@ def _columns(
 
 
 def unit_sums(columns: Array, units: Array) -> Array:
-    """Sums of columns (contexts, columns) over units, int32 (assignments, units, M): (columns,
-    assignments, units). Raises SettingError: a unit names a context that there is not."""
+    """Return the sums of columns over units, float64 (columns, assignments, units).
+
+    columns : float64 (contexts, columns)
+    units : int32 (assignments, units, M), the contexts of each unit
+    Raises SettingError: a unit names a context that there is not.
+    """
     if units.min(initial=0) < 0 or units.max(initial=-1) >= len(columns):
         raise SettingError(f"units name other contexts than the {len(columns)} that there are")
     out = np.empty((columns.shape[1], *units.shape[:2]))
@@ -250,6 +320,7 @@ def unit_sums(columns: Array, units: Array) -> Array:
 
 @compiled("void(float64[:, ::1], int32[:, :, :], float64[:, :, ::1])")
 def _add_up(columns: Array, units: Array, out: Array) -> None:
+    """Put into ``out`` what `unit_sums` returns."""
     total = np.empty(columns.shape[1])
     for a in range(units.shape[0]):
         for u in range(units.shape[1]):
@@ -261,14 +332,17 @@ def _add_up(columns: Array, units: Array, out: Array) -> None:
 
 
 def _scores(total: Array, variant: Variant) -> Array:
-    """Scores from sums of a variant's columns (see `_columns`); of sBLEU the sum over sentences."""
+    """Return a variant's scores, (assignments, units), those of sBLEU as sums over sentences.
+
+    total : sums of the variant's columns (see `_columns`), (columns, assignments, units)
+    """
     if variant.metric == "sbleu":
         return np.asarray(total[0])
     return scores(np.moveaxis(total, 0, -1), variant.rule)
 
 
 def _mean(values: Array) -> Array:
-    """Over the last axis, of those that are defined."""
+    """Return the means over the last axis, of those values that are defined; NaN where none is."""
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.nansum(values, axis=-1) / defined.sum(axis=-1))

@@ -27,7 +27,7 @@ CAUSES = (
 
 
 def explanation(row: Mapping[Any, Any], agreement: str, short: str = "", within: str = "") -> str:
-    """Why a cell of a row is not equal; empty where it is.
+    """Return the word for why a cell of a row is not equal to the published one; empty where it is.
 
     agreement : of the cell
     short : of a network by the paper's schedule: how the same cell agrees by the short one

@@ -22,19 +22,35 @@ PROPERTIES = ["data", "code", "folds", "seeds", "schedule", "raters", "encoder"]
 STATES = ("same", "other", "unknown", "none")
 WHOLE = "all"
 """The row of a whole paper has this in place of the name of a part."""
-DIGITS, INTERVAL, ORDER = "digits", "interval", "order"
+DIGITS = "digits"
+INTERVAL = "interval"
+ORDER = "order"
 FINDINGS = ["findings", "upheld", "not_upheld", "undecided", "p_upheld"]
 _COLUMNS = [
-    *("paper", "part", *PROPERTIES, "expected", "cells", *AGREEMENTS, *FINDINGS, *PAIR_COUNTS),
-    *("order_share", "provenance", "reason", "note"),
+    "paper",
+    "part",
+    *PROPERTIES,
+    "expected",
+    "cells",
+    *AGREEMENTS,
+    *FINDINGS,
+    *PAIR_COUNTS,
+    "order_share",
+    "provenance",
+    "reason",
+    "note",
 ]
 _COUNTS = ["cells", *AGREEMENTS, *FINDINGS[:-1], *PAIR_COUNTS]
 
 
 def expected_agreement(properties: Mapping[str, str]) -> str:
-    """What agreement a part may have at most: the ``digits``, where all that is not code is the
-    same; the published number in our ``interval``, where folds, seeds or raters are not the same or
-    not known; the ``order`` of rows, where data, encoder or schedule are others.
+    """Return what agreement a part of a paper may have at most.
+
+    It is ``digits`` where all that is not code is the same; ``interval``, that the published number
+    lies in our interval, where folds, seeds or raters are not the same or not known; and ``order``,
+    that rows come in the paper's order, where data, encoder or schedule are others.
+
+    properties : each of `PROPERTIES` -> one of `STATES`
 
     >>> expected_agreement(dict.fromkeys(PROPERTIES, "same") | {"folds": "unknown"})
     'interval'
@@ -46,22 +62,29 @@ def expected_agreement(properties: Mapping[str, str]) -> str:
 
 
 def findings_upheld(holds: Iterable[str]) -> dict[str, float]:
-    """`FINDINGS`, from whether each finding of a paper holds: ``yes``, ``no``, ``undecided``, or
-    empty where there is no number. P is upheld over upheld and not upheld, NaN without any.
+    """Return how many findings of a paper are upheld, as `FINDINGS`. P is the number of those that
+    are upheld over that of those that are upheld or not upheld, NaN without any.
+
+    holds : of each finding ``yes``, ``no``, ``undecided``, or empty where there is no number
 
     >>> findings_upheld(["yes", "yes", "no", "undecided", ""])["p_upheld"]
     0.6666666666666666
     """
     answers = list(holds)
-    upheld, refuted = answers.count("yes"), answers.count("no")
-    counts = len(answers), upheld, refuted, answers.count("undecided")
-    decided = upheld + refuted
-    share = upheld / decided if decided else float("nan")
-    return dict(zip(FINDINGS, (*counts, share), strict=True))
+    upheld = answers.count("yes")
+    not_upheld = answers.count("no")
+    decided = upheld + not_upheld
+    return {
+        "findings": len(answers),
+        "upheld": upheld,
+        "not_upheld": not_upheld,
+        "undecided": answers.count("undecided"),
+        "p_upheld": upheld / decided if decided else float("nan"),
+    }
 
 
 def papers_table(tables: Mapping[str, pd.DataFrame], properties: str | Path) -> pd.DataFrame:
-    """A row for each paper, and one for each of its parts.
+    """Return a row for each paper, followed by one for each of its parts.
 
     tables : by name ``reproducibility``, ``reproducibility_cells`` and ``claims``
     properties : the file of properties, whose head says what they are
@@ -70,17 +93,25 @@ def papers_table(tables: Mapping[str, pd.DataFrame], properties: str | Path) -> 
     rows: list[dict[str, Any]] = []
     for paper in dict.fromkeys(part["paper"] for part in parts):
         rows.append(_whole(paper, tables))
-        for part in (part for part in parts if part["paper"] == paper):
-            names = {name: part[name] for name in ("paper", "part", *PROPERTIES, "note")}
-            counts = _agreements(cells_of(part, tables["reproducibility_cells"]))
-            rows.append(names | {"expected": expected_agreement(part)} | counts)
+        for part in parts:
+            if part["paper"] != paper:
+                continue
+            row = {name: part[name] for name in ("paper", "part", *PROPERTIES, "note")}
+            row["expected"] = expected_agreement(part)
+            row |= _agreements(cells_of(part, tables["reproducibility_cells"]))
+            rows.append(row)
     table = pd.DataFrame(rows, columns=_COLUMNS)
     texts = dict.fromkeys([*PROPERTIES, "expected", "note"], "")
     return table.fillna(texts).astype(dict.fromkeys(_COUNTS, "Int64"))
 
 
 def cells_of(part: Mapping[str, Any], cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells that belong to a part."""
+    """Return the published cells that belong to a part of a paper.
+
+    part : an entry of the file of properties; its ``tables``, and where it has them its
+        ``schedules`` and what the cells' ``item`` is ``with`` or ``without``
+    cells : the table ``reproducibility_cells``
+    """
     chosen = cells["table"].isin(part["tables"])
     if "schedules" in part:
         chosen &= cells["schedule"].fillna("").isin(part["schedules"])
@@ -95,21 +126,19 @@ def _agreements(cells: pd.DataFrame) -> dict[str, Any]:
     """Return how many cells there are, how many of them agree in which way, and where they come
     from."""
     counts: dict[str, Any] = {word: int((cells["agreement"] == word).sum()) for word in AGREEMENTS}
-    origins = [
-        origin for origin in ("shipped", "computed") if (cells["provenance"] == origin).any()
-    ]
+    counts["cells"] = len(cells)
+    for origin in ("shipped", "computed"):
+        if (cells["provenance"] == origin).any():
+            return {**counts, "provenance": origin, "reason": ""}
     reasons = dict.fromkeys(cells["reason"]) if len(cells) else ["not_public"]
-    return {
-        "cells": len(cells),
-        **counts,
-        "provenance": origins[0] if origins else "",
-        "reason": "" if origins else " ".join(filter(None, reasons)),
-    }
+    words = [word for word in reasons if word]
+    return {**counts, "provenance": "", "reason": " ".join(words)}
 
 
 def _whole(paper: str, tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """The row of a paper: its cells, findings and pairs of rows."""
-    measures, claims = tables["reproducibility"], tables["claims"]
+    """Return the row of a whole paper: its cells, findings and pairs of rows."""
+    measures = tables["reproducibility"]
+    claims = tables["claims"]
     cells = tables["reproducibility_cells"]
     of_paper = measures[measures["paper"] == paper]
     pairs = {name: int(of_paper[name].sum()) for name in PAIR_COUNTS}

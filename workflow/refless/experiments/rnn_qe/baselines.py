@@ -41,13 +41,17 @@ _MIN_NEIGHBORS = 5
 
 
 def to_scale(prediction: Array) -> Array:
-    """Predictions rounded to half points of 1..6; `CONSTANT` where there is none."""
+    """Return predictions (n,) rounded to half points from 1 to 6, float64 (n,); `CONSTANT` where a
+    prediction is NaN."""
     return np.where(np.isnan(prediction), CONSTANT, half_points(prediction))
 
 
 def untrained_rows(outputs: pd.DataFrame) -> dict[str, Array]:
-    """Half points of ``outputs``, (n,), by each of the paper's rows that need no training: the
-    constant, and `PAPER_METRICS`, whose columns have values from 0 to 1, CIDEr's to 10."""
+    """Return the half points of each output, float64 (n,), by each of the paper's rows that need no
+    training: the constant, and `PAPER_METRICS`.
+
+    outputs : n rows with the columns of the metrics, whose values are from 0 to 1, CIDEr's to 10
+    """
     rows = {"constant": np.full(len(outputs), CONSTANT)}
     for metric, column in PAPER_METRICS.items():
         values = outputs[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
@@ -58,7 +62,7 @@ def untrained_rows(outputs: pd.DataFrame) -> dict[str, Array]:
 
 
 def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
-    """Pearson's r and Spearman's rho of half points."""
+    """Return Pearson's r and Spearman's rho of predictions and truth, half points (n,) each."""
     values = scale_statistics(prediction, truth, np.ones((1, len(truth))))
     return float(values["pearson"][0]), float(values["spearman"][0])
 
@@ -67,8 +71,14 @@ def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
 
 
 def estimated(model: str, rated: pd.DataFrame, matrix: Array, split: data.OutputSplit) -> Array:
-    """Estimates of the test part of a split by one of `ADDED_MODELS`, NaN where it has none.
-    Outputs of one MR are together where ridge regression chooses its penalty."""
+    """Return the estimates of a split's test part by one of `ADDED_MODELS`, float64 (test,), on the
+    scale from 1 to 6, NaN where the model has none.
+
+    rated : all n rated outputs, delexicalised
+    matrix : the similarity of all outputs, (n, n)
+
+    Outputs of one MR are together where ridge regression chooses its penalty.
+    """
     rating = rated["median_quality"].to_numpy()
     if model == "bleu_neighbors":
         return _bleu_neighbors(rating, matrix, split)
@@ -95,12 +105,14 @@ def _bleu_neighbors(rating: Array, matrix: Array, split: data.OutputSplit) -> Ar
         score = sum(correlations(to_scale(predict(validation, tau)), rating[split.dev]))
         return -np.inf if np.isnan(score) else score
 
-    validation, test = (matrix[np.ix_(rows, split.train)] for rows in (split.dev, split.test))
+    validation = matrix[np.ix_(split.dev, split.train)]
+    test = matrix[np.ix_(split.test, split.train)]
     return predict(test, max(_TAUS, key=validation_score))
 
 
 def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: _Splits) -> Array:
-    """`estimated` of each split, NaN elsewhere."""
+    """Return the estimates of all rated outputs by one of `ADDED_MODELS`, float64 (n,): of the test
+    part of each split by `estimated`, and NaN of outputs that no split tests."""
     values = np.full(len(rated), np.nan)
     for split in splits:
         values[split.test] = estimated(model, rated, matrix, split)
@@ -111,8 +123,10 @@ def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: _Splits) -
 
 
 def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> pd.DataFrame:
-    """`OUTPUT_COLUMNS` and the predictions of `ADDED_MODELS`, one row a rated output; ``rated`` has
-    `PAPER_METRICS`.
+    """Return `OUTPUT_COLUMNS` and the predictions of `ADDED_MODELS`, one row a rated output.
+
+    rated : all n rated outputs, delexicalised, with `PAPER_METRICS`
+    matrix : the similarity of all outputs, (n, n)
 
     ``mr_number`` is that of its MR, values as slots, in any order; ``cross_domain`` and
     ``cross_system`` are its part (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5,
@@ -125,11 +139,10 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> 
         table[name] = ""
         for part in data.PARTS:
             table.loc[getattr(splits[f"{name}_1"][0], part), name] = part
-    estimates = {
-        f"{evaluation}:{model}": predicted(model, rated, matrix, parts)
-        for evaluation, parts in splits.items()
-        for model in ADDED_MODELS
-    }
+    estimates = {}
+    for evaluation, parts in splits.items():
+        for model in ADDED_MODELS:
+            estimates[f"{evaluation}:{model}"] = predicted(model, rated, matrix, parts)
     table = table[OUTPUT_COLUMNS].astype(dict.fromkeys(PAPER_METRICS.values(), np.float64))
     return pd.concat([table, pd.DataFrame(estimates)], axis=1)
 
@@ -137,16 +150,23 @@ def outputs(rated: pd.DataFrame, matrix: Array, settings: data.DataSettings) -> 
 def neighbors_curve(
     rated: pd.DataFrame, matrix: Array, splits: _Splits, sizes: Iterable[int], seed: int
 ) -> pd.DataFrame:
-    """BLEU Neighbors with fewer rated outputs to learn from, `CURVE_COLUMNS`: each fold's training
-    part is cut to random subsets, and the test parts of all folds count together. The last size is
-    the whole training part, once."""
+    """Return how BLEU Neighbors does with fewer rated outputs to learn from, as `CURVE_COLUMNS`.
+
+    Each fold's training part is cut to random subsets, and the test parts of all folds count
+    together. The last size is the whole training part, once.
+
+    rated, matrix : as for `outputs`
+    splits : the folds
+    sizes : numbers of outputs in a subset; those that are not smaller than a training part are left
+        out
+    """
     whole = min(len(split.train) for split in splits)
-    splits_by_point = {
-        (size, subset): data.smaller(splits, size, subset, seed)
-        for size in sizes
-        if size < whole
-        for subset in range(CURVE_SUBSETS)
-    }
+    splits_by_point = {}
+    for size in sizes:
+        if size >= whole:
+            continue
+        for subset in range(CURVE_SUBSETS):
+            splits_by_point[size, subset] = data.smaller(splits, size, subset, seed)
     splits_by_point[whole, 0] = list(splits)
     rows = []
     for (size, subset), parts in splits_by_point.items():
@@ -164,16 +184,22 @@ def write_outputs(
     settings: Mapping[str, Any],
     threads: int | None = None,
 ) -> None:
-    """Write `outputs` and `neighbors_curve` of the folders of `read_training_texts`; in the record,
-    ``instances`` has the training instances of each fold, by set-up. Raises FormatError: the
-    outputs have no metrics; as `read_training_texts`."""
+    """Write `outputs` and `neighbors_curve`. In the record of the first, ``instances`` has the
+    number of training instances of each fold, by set-up.
+
+    path, curve : where they are written
+    rated, references : folders, see `read_training_texts`
+    settings : the fields of `refless.models.rnn_qe.data.DataSettings`
+    Raises FormatError: the outputs have no metrics; as `read_training_texts`.
+    """
     texts = read_training_texts(rated, references, PAPER_METRICS.values())
     of_data = data.DataSettings(**settings)
-    words, folds = texts.rated["words"].tolist(), data.cross_validation(texts.rated, of_data.seed)
+    folds = data.cross_validation(texts.rated, of_data.seed)
+    words = texts.rated["words"].tolist()
     matrix = kernel(KERNEL, words, words, threads=threads)
-    instances = {
-        str(setup): [data.number_of_instances(texts, split, setup) for split in folds]
-        for setup in SETUPS
-    }
+    instances = {}
+    for setup in SETUPS:
+        by_fold = [data.number_of_instances(texts, split, setup) for split in folds]
+        instances[str(setup)] = by_fold
     sealed.write(path, outputs(texts.rated, matrix, of_data), {"instances": instances})
     sealed.write(curve, neighbors_curve(texts.rated, matrix, folds, CURVE_SIZES, of_data.seed))

@@ -23,8 +23,8 @@ DIVISIONS = 1000
 
 
 def random_test_parts(in_set: int, tested: int, seed: int, number: int = DIVISIONS) -> Array:
-    """Which of the outputs of an in-set test in each of some random divisions: 0 or 1, shape
-    (number, in_set), with ``tested`` ones a row.
+    """Return which outputs of an in-set are the test part in each of some random divisions, int64
+    (number, in_set): 1 for those that are, ``tested`` in each row, and 0 for the others.
 
     >>> random_test_parts(in_set=5, tested=3, seed=0, number=2)
     array([[1, 0, 0, 1, 1],
@@ -36,8 +36,8 @@ def random_test_parts(in_set: int, tested: int, seed: int, number: int = DIVISIO
 
 
 def bands(rows: Mapping[str, Array], truth: Array, test_parts: Array) -> pd.DataFrame:
-    """Where random test parts put each statistic of `scale_statistics`: by row (``setup``), their
-    median and the ends of 95% of them, columns `Measure.deals`.
+    """Return where random test parts put each statistic of `scale_statistics`: for each row of a
+    table (``setup``) the median and the ends of 95% of them, in the columns `Measure.deals`.
 
     rows : half points of the in-set by row, (in_set,) each
     truth : ratings in half points, (in_set,)
@@ -47,15 +47,18 @@ def bands(rows: Mapping[str, Array], truth: Array, test_parts: Array) -> pd.Data
     for setup, half_points in rows.items():
         band: dict[str, str | float] = {"setup": setup}
         for name, values in scale_statistics(half_points, truth, test_parts).items():
-            middle_and_ends = np.median(values), *interval(values)
-            band |= dict(zip(Measure(name).deals, middle_and_ends, strict=True))
+            low, high = interval(values)
+            band |= dict(zip(Measure(name).deals, (np.median(values), low, high), strict=True))
         table.append(band)
     return pd.DataFrame(table)
 
 
 def bands_of_table(outputs: pd.DataFrame, experiment: str, seed: int) -> pd.DataFrame:
-    """`bands` of the rows of one of `CROSS` that need no training; ``outputs`` have ``rating``, the
-    metrics, and in the column ``experiment`` their part in the in-set, empty outside."""
+    """Return `bands` of those rows of a table that need no training.
+
+    outputs : by `refless.experiments.rnn_qe.baselines.outputs`
+    experiment : one of `CROSS`, the column with the part of each output in the in-set
+    """
     in_set = outputs[outputs[experiment].isin(PARTS)]
     tested = int((in_set[experiment] == "test").sum())
     test_parts = random_test_parts(len(in_set), tested, seed)

@@ -8,6 +8,7 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,10 +40,10 @@ _CORRELATIONS = ("pearson", "spearman")
 _ERRORS = ("mae", "rmse")
 _MEASURES = (*_CORRELATIONS, *_ERRORS)
 _RANGES = {"pearson": (-1, 1), "spearman": (-1, 1), "mae": (0, np.inf), "rmse": (0, np.inf)}
-ASIDE = [end for name in _ERRORS for end in (Measure(name).low, Measure(name).high)]
+ASIDE = [Measure("mae").low, Measure("mae").high, Measure("rmse").low, Measure("rmse").high]
 ASIDE += [Measure(name).over_seeds for name in _MEASURES if name != "pearson"]
-ASIDE += [end for name in _MEASURES for end in Measure(name).deals]
-ASIDE += [TRAINING_FACTOR]
+ASIDE += chain.from_iterable(Measure(name).deals for name in _MEASURES)
+ASIDE.append(TRAINING_FACTOR)
 """Columns that stand in the tables' records (`aside` in the catalogue)."""
 WITHOUT_LOOKUP = "1_without_lookup"
 """Set-up 1 on the outputs that the look-up has no estimate for."""
@@ -76,29 +77,41 @@ def read_predictions(paths: Mapping[str, Sequence[str | Path]]) -> Predictions:
 
 
 def outputs_by_system(outputs: Iterable[str | Path], published: pd.DataFrame) -> pd.DataFrame:
-    """Rated outputs by system and data set, with totals: the rows and columns of the paper. The
-    file ``outputs`` need not be there."""
+    """Return table 1: how many rated outputs each system has of each data set, with totals, in the
+    rows and columns of the paper.
+
+    outputs : the file of outputs, if there is one
+    published : by `refless.experiments.published.read_published`
+    """
     file = next(map(sealed.read, outputs), NO_OUTPUTS)
     paper = published.set_index("system")
     columns = list(map(str, paper))
     ours = pd.DataFrame(np.nan, paper.index, columns)
     if file is not NO_OUTPUTS:
-        systems, sets = file.content["system"], file.content["domain"]
-        counts = pd.crosstab(systems, sets, margins=True, margins_name="total")
+        systems = file.content["system"]
+        datasets = file.content["domain"]
+        counts = pd.crosstab(systems, datasets, margins=True, margins_name="total")
         ours = counts.reindex(paper.index, columns=columns, fill_value=0)
     table = beside_published(ours.reset_index(), published, ["system"], columns)
-    pairs = [name for column in columns for name in (column, Measure(column).published)]
-    table = table[["system", *pairs]].astype(dict.fromkeys(columns, "Int64"))
+    shown = ["system"]
+    for column in columns:
+        shown += [column, Measure(column).published]
+    table = table[shown].astype(dict.fromkeys(columns, "Int64"))
     return table.assign(provenance=file.metadata["provenance"])
 
 
 def training_instances(outputs: Iterable[str | Path], published: pd.DataFrame) -> pd.DataFrame:
-    """Training instances by set-up, the mean of the folds, and why they are not the paper's, from
-    the record of the file ``outputs``, if there is one."""
+    """Return table 2: how many training instances each set-up has, as the mean over folds, and why
+    these are not as many as the paper's.
+
+    outputs : the file of outputs, if there is one, whose record has the numbers
+    published : by `refless.experiments.published.read_published`
+    """
     metadata = next(map(sealed.read, outputs), NO_OUTPUTS).metadata
-    instances, name = metadata["instances"], "training_instances"
+    means = {setup: np.mean(by_fold) for setup, by_fold in metadata["instances"].items()}
+    name = "training_instances"
     ours = pd.DataFrame({"setup": [str(setup) for setup in SETUPS]})
-    ours[name] = ours["setup"].map({k: np.mean(v) for k, v in instances.items()})
+    ours[name] = ours["setup"].map(means)
     table = beside_published(ours, published, ["setup"], [name])
     printed = pd.to_numeric(table[Measure(name).published])
     different = table[name].notna() & (table[name].round() != printed)
@@ -114,7 +127,12 @@ def training_instances(outputs: Iterable[str | Path], published: pd.DataFrame) -
 
 
 class RowPredictions(NamedTuple):
-    """Predictions of the same outputs on the scale, (seeds, n); no seed where there are none."""
+    """The predictions of a row of a table.
+
+    seeds : half points of n outputs, float64 (seeds, n); without seeds where there are none
+    provenance : ``computed`` or ``shipped``, empty where there are none
+    reason : a word for why there are none
+    """
 
     seeds: Array
     provenance: str
@@ -132,9 +150,13 @@ def rows_of(
     untrained: Mapping[str, str],
     provenance: str,
 ) -> TablePredictions:
-    """The rows of one of `EVALUATIONS`, in the table's order; ``tested`` are the outputs of its
-    test part. By name, ``trained`` has predictions, and ``untrained`` the word for why there are
-    none."""
+    """Return the rows of one of `EVALUATIONS`, in the table's order.
+
+    tested : the outputs of its test part
+    trained : by name, the predictions of networks
+    untrained : by name, the word for why there are none
+    provenance : of the outputs, and so of all rows but those of networks
+    """
     rows: TablePredictions = {
         (name, ""): RowPredictions(half_points[None], provenance)
         for name, half_points in untrained_rows(tested).items()
@@ -158,7 +180,8 @@ def rows_of(
 
 
 def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
-    """Half points of those seeds that predict every one of these outputs."""
+    """Return the half points of those seeds that predict every one of the outputs ``ids``, (n,), as
+    float64 (seeds, n)."""
     test = predictions[predictions["part"] == "test"]
     table = test.pivot_table(index="seed", columns="id", values="prediction")
     return table.reindex(columns=ids).dropna().to_numpy(np.float64)
@@ -167,9 +190,14 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
 def seed_averages(
     seeds: Array, truth: Array, weights: Array, scale: float | Array = 1
 ) -> dict[str, Any]:
-    """Statistics of predictions (seeds, n): means over the seeds, with intervals, and standard
-    deviations over the seeds, NaN of one. The first row of ``weights`` has each output once; draws
-    spread ``scale`` times as far as those of fixed predictions."""
+    """Return the cells of a row: means of each statistic over the seeds, with intervals, and
+    standard deviations over the seeds, NaN of one seed.
+
+    seeds : predictions in half points, (seeds, n)
+    truth : ratings in half points, (n,)
+    weights : how often each draw has each output, (1 + draws, n); the first row has each once
+    scale : how much further draws spread than those of fixed predictions, one number or (draws,)
+    """
     by_seed = [scale_statistics(values, truth, weights) for values in seeds]
     cells: dict[str, Any] = {}
     for name in _MEASURES:
@@ -183,18 +211,29 @@ def seed_averages(
 
 
 def williams_p(first: Array, second: Array, truth: Array, greater: bool = False) -> float:
-    """P of Williams' test of two rows' predictions, (seeds, n) each; correlations are means over
-    the seeds. With ``greater``, one-sided: that the first is better."""
-    a, b, of_truth = map(_unit, (first, second, truth[None]))
-    r_a, r_b, r_ab = (float((x @ y.T).mean()) for x, y in ((a, of_truth), (b, of_truth), (a, b)))
-    t, p = williams(r_a, r_b, r_ab, len(truth))
+    """Return p of Williams' test of two rows' predictions, two-sided.
+
+    first, second : predictions in half points, (seeds, n) each; correlations are means over seeds
+    truth : ratings in half points, (n,)
+    greater : p is one-sided, against the alternative that the first is better
+    """
+    r_first = _mean_correlation(first, truth[None])
+    r_second = _mean_correlation(second, truth[None])
+    t, p = williams(r_first, r_second, _mean_correlation(first, second), len(truth))
     if not greater:
         return p
     return p / 2 if t > 0 else 1 - p / 2
 
 
+def _mean_correlation(first: Array, second: Array) -> float:
+    """Return the mean of Pearson's r over all pairs of a row of the first, (rows, n), and a row of
+    the second."""
+    return float((_unit(first) @ _unit(second).T).mean())
+
+
 def _unit(rows: Array) -> Array:
-    """Rows centred and of length 1, so that products are correlations; NaN where one is flat."""
+    """Return rows, (rows, n), centred and of length 1, so that products are correlations; NaN where
+    a row has one value alone."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         return np.asarray(centred / np.linalg.norm(centred, axis=1, keepdims=True))
@@ -203,8 +242,13 @@ def _unit(rows: Array) -> Array:
 def _p_values(
     key: tuple[str, str], rows: TablePredictions, first: TablePredictions, truth: Array
 ) -> dict[str, float]:
-    """Against set-up 1 by the same schedule, against the metrics (the largest of four, one-sided)
-    and against the same row of configuration 1."""
+    """Return p of the tests of a row: against set-up 1 by the same schedule, against the metrics
+    (the largest of four, one-sided) and against the same row of configuration 1.
+
+    key : the row's set-up and schedule
+    rows, first : those of the row's configuration, and those of configuration 1
+    truth : ratings in half points, (n,)
+    """
     setup, schedule = key
     if setup in ("constant", *PAPER_METRICS):
         return {}
@@ -221,6 +265,33 @@ def _p_values(
     return p_values
 
 
+class _Tested(NamedTuple):
+    """The n outputs that a table tests.
+
+    outputs : their rows in the file of outputs
+    truth : their ratings in half points, float64 (n,)
+    weights : how often each draw has each of them, (1 + draws, n); the first row has each once.
+        Those of one MR are drawn together
+    mrs : the number of MRs; those that differ in values alone are one
+    """
+
+    outputs: pd.DataFrame
+    truth: Array
+    weights: Array
+    mrs: int
+
+
+def _tested(experiment: str, outputs: pd.DataFrame, bootstrap: Mapping[str, int]) -> _Tested:
+    """Return the outputs that the table of an experiment tests: all in table 3, the test part of
+    the in-set in tables 4 and 5."""
+    if experiment in CROSS:
+        outputs = outputs[outputs[experiment] == "test"]
+    mr, mrs = pd.factorize(outputs["mr_number"])
+    resampled = draw_weights(len(mrs), **bootstrap)[:, mr]
+    weights = np.concatenate([np.ones_like(resampled[:1]), resampled])
+    return _Tested(outputs, outputs["rating"].to_numpy(np.float64), weights, len(mrs))
+
+
 def _cells(
     experiment: str,
     outputs: sealed.Sealed,
@@ -228,42 +299,64 @@ def _cells(
     untrained: Mapping[str, str],
     bootstrap: Mapping[str, int],
 ) -> list[dict[str, Any]]:
-    """The rows of table 3, 4 or 5 that have numbers, or might have. Outputs of one MR are resampled
-    together, and MRs that differ in values alone are one."""
-    tested = outputs.content
-    if experiment in CROSS:
-        tested = tested[tested[experiment] == "test"]
-    truth = tested["rating"].to_numpy(np.float64)
-    mr = pd.factorize(tested["mr_number"])[0]
-    resampled = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
-    weights = np.concatenate([np.ones_like(resampled[:1]), resampled])
-    shares = training_shares(outputs.content, len(truth))
+    """Return the cells of those rows of table 3, 4 or 5 that have numbers, or might have.
+
+    experiment : ``cross_validation``, or one of `CROSS`
+    outputs : the file of outputs
+    trained, untrained : as for `rows_of`
+    bootstrap : ``draws`` and ``seed``
+    """
+    tested = _tested(experiment, outputs.content, bootstrap)
+    provenance = outputs.metadata["provenance"]
+    shares = training_shares(outputs.content, len(tested.truth))
     cells = []
     first: TablePredictions = {}
-    for evaluation in (name for name in EVALUATIONS if name.startswith(experiment)):
-        provenance = outputs.metadata["provenance"]
-        rows = rows_of(evaluation, tested, trained, untrained, provenance)
+    for evaluation in [name for name in EVALUATIONS if name.startswith(experiment)]:
+        rows = rows_of(evaluation, tested.outputs, trained, untrained, provenance)
         first = first or rows
         for key, row in rows.items():
-            setup, schedule = key
-            cell: dict[str, Any] = {"setup": setup, "schedule": schedule}
-            cell |= {"configuration": evaluation.rpartition("_")[2]}
-            cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
-            cell |= {"seeds": len(row.seeds), "provenance": row.provenance, "reason": row.reason}
-            cell["interval_for"] = "predictions" if setup[0].isdigit() else "method"
-            if len(row.seeds):
-                share = shares[evaluation] if setup in ADDED_MODELS else None
-                scale = spread_scale(int(mr.max()) + 1, share, **bootstrap)
-                cell[TRAINING_FACTOR] = 1.0 if share is None else training_factor(share)
-                cell |= seed_averages(row.seeds, truth, weights, scale)
-                cell |= _p_values(key, rows, first, truth)
+            cell = {**_described(key, row), "n": len(tested.truth)}
+            cell["configuration"] = evaluation.rpartition("_")[2]
             cells.append(cell)
-            new = np.isnan(tested[f"{evaluation}:lookup"].to_numpy(np.float64))
-            if setup == "1" and experiment == "cross_validation" and len(row.seeds) and new.any():
-                values = seed_averages(row.seeds[:, new], truth[new], weights[:, new])
-                names = {"setup": WITHOUT_LOOKUP, "n": int(new.sum())}
-                cells.append({**cell, **values, **names, "p_metrics": math.nan})
+            if len(row.seeds) == 0:
+                continue
+            share = shares[evaluation] if cell["setup"] in ADDED_MODELS else None
+            scale = spread_scale(tested.mrs, share, **bootstrap)
+            cell[TRAINING_FACTOR] = 1.0 if share is None else training_factor(share)
+            cell |= seed_averages(row.seeds, tested.truth, tested.weights, scale)
+            cell |= _p_values(key, rows, first, tested.truth)
+            if experiment == "cross_validation" and cell["setup"] == "1":
+                new = np.isnan(tested.outputs["cross_validation:lookup"].to_numpy(np.float64))
+                if new.any():
+                    cells.append(cell | _without_lookup(row.seeds, tested, new))
     return cells
+
+
+def _without_lookup(seeds: Array, tested: _Tested, new: Array) -> dict[str, Any]:
+    """Return the cells in which the row `WITHOUT_LOOKUP` differs from that of set-up 1.
+
+    seeds : predictions in half points, (seeds, n)
+    new : whether the look-up has no estimate for an output, bool (n,)
+    """
+    cells = seed_averages(seeds[:, new], tested.truth[new], tested.weights[:, new])
+    return {**cells, "setup": WITHOUT_LOOKUP, "n": int(new.sum()), "p_metrics": math.nan}
+
+
+def _described(key: tuple[str, str], row: RowPredictions) -> dict[str, Any]:
+    """Return the cells that say what a row is, and where its predictions come from.
+
+    key : the row's set-up and schedule
+    """
+    setup, schedule = key
+    return {
+        "setup": setup,
+        "schedule": schedule,
+        "uses_references": int(setup in WITH_REFERENCES),
+        "seeds": len(row.seeds),
+        "provenance": row.provenance,
+        "reason": row.reason,
+        "interval_for": "predictions" if setup[0].isdigit() else "method",
+    }
 
 
 def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
@@ -279,9 +372,11 @@ def training_shares(outputs: pd.DataFrame, tested: int) -> dict[str, float]:
     shares = {"cross_validation": 3 / CV_FOLDS}
     for name in CROSS:
         part = outputs[name]
-        inside, outside = int((part == "train").sum()), int((~part.isin(PARTS)).sum())
-        sizes = inside, round(0.75 * outside), outside + inside
-        shares |= {f"{name}_{k}": size / tested for k, size in enumerate(sizes, start=1)}
+        inside = int((part == "train").sum())
+        outside = int((~part.isin(PARTS)).sum())
+        shares[f"{name}_1"] = inside / tested
+        shares[f"{name}_2"] = round(0.75 * outside) / tested
+        shares[f"{name}_3"] = (outside + inside) / tested
     return shares
 
 
@@ -293,10 +388,12 @@ def results(
     untrained: Iterable[Mapping[str, Any]],
     bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
-    """Table 3 (``cross_validation``), which tests on all outputs, 4 (``cross_domain``) or 5, of
-    three configurations with one test part.
+    """Return table 3, which tests on all outputs, or table 4 or 5, which have three configurations
+    with one test part.
 
     outputs : the file of outputs, if there is one
+    published : by `refless.experiments.published.read_published`
+    experiment : ``cross_validation`` for table 3, ``cross_domain`` for 4, ``cross_system`` for 5
     predictions : by name, the files of `read_predictions`
     untrained : why there are no others, by `refless.plan.Plan.missing`
     bootstrap : ``draws`` and ``seed``
@@ -318,32 +415,45 @@ def results(
     # what is trained by the paper's own schedule comes first, and stands for the paper's row
     published_columns = [Measure(name).published for name in _MEASURES]
     table.loc[table.duplicated(keys), published_columns] = ""
+    return with_types(table, _columns(keys))
+
+
+def _columns(keys: Sequence[str]) -> list[str]:
+    """Return the columns of table 3, 4 or 5, of which ``keys`` name a row."""
     columns = [*keys, "schedule", *Measure("pearson").interval, "pearson_sd", "paper_pearson"]
     columns += measure_columns("spearman")
-    columns += [name for error in _ERRORS for name in (error, Measure(error).published)]
+    for error in _ERRORS:
+        columns += [error, Measure(error).published]
     columns += ["uses_references", "p_setup1", "p_metrics"]
-    columns += [*(["p_configuration1"] if crossed else []), "seeds", "n"]
-    columns += ["interval_for", "provenance", "reason"]
-    draws = [Measure(name).draws for name in _MEASURES]
-    return with_types(table, [*columns, *draws, *ASIDE])
+    if "configuration" in keys:
+        columns.append("p_configuration1")
+    columns += ["seeds", "n", "interval_for", "provenance", "reason"]
+    columns += [Measure(name).draws for name in _MEASURES]
+    return columns + ASIDE
 
 
 # ---- learning curves -----------------------------------------------------------------------------
 
 
 def trained_curve(outputs: pd.DataFrame, predictions: Predictions, whole: int) -> pd.DataFrame:
-    """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`, from predictions of ``curve_50_setup1`` and
-    so on: a row a random subset s, whose folds f are numbered 5 s + f, the mean over seeds. Where
-    all outputs were trained on, there are ``whole``."""
-    truth, rows = outputs.set_index("id")["rating"], []
+    """Return how RNN-QE does with fewer rated outputs to learn from, as `CURVE_COLUMNS`: a row for
+    each random subset, the mean over seeds.
+
+    outputs : the rated outputs
+    predictions : of ``curve_50_setup1`` and so on; the folds f of subset s are numbered 5 s + f
+    whole : the size of a network that learned from all outputs of a training part
+    """
+    truth = outputs.set_index("id")["rating"]
+    rows = []
     for name, table in predictions.items():
         test = table[table["part"] == "test"]
         for subset, part in test.groupby(test["fold"] // CV_FOLDS):
-            seeds = [
-                correlations(of_seed["prediction"].to_numpy(), truth[of_seed["id"]].to_numpy())
-                for _, of_seed in part.groupby("seed")
-            ]
-            rows.append(("rnn_qe", RUNS[name].size or whole, subset, *np.mean(seeds, axis=0)))
+            by_seed = []
+            for _, of_seed in part.groupby("seed"):
+                ratings = truth[of_seed["id"]].to_numpy()
+                by_seed.append(correlations(of_seed["prediction"].to_numpy(), ratings))
+            pearson, spearman = np.mean(by_seed, axis=0)
+            rows.append(("rnn_qe", RUNS[name].size or whole, subset, pearson, spearman))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
