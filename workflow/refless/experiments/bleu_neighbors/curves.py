@@ -29,9 +29,12 @@ from refless.store.records import Destination
 
 Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
-A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
-_THRESHOLD_VALUES = [*(("a", float(x)) for x in A_VALUES), *(("b", float(x)) for x in B_VALUES)]
-STEP, SUBSETS = 10, 20
+A_VALUES = range(1, 61)
+B_VALUES = np.round(np.arange(0, 1.005, 0.01), 10)
+_THRESHOLD_VALUES = [("a", float(value)) for value in A_VALUES]
+_THRESHOLD_VALUES += [("b", float(value)) for value in B_VALUES]
+STEP = 10
+SUBSETS = 20
 SIZE_COLUMNS = ["size", "subset", "spearman", "coverage"]
 LARGE_SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 """Sizes for more than `LARGE_DATASET` texts."""
@@ -55,24 +58,35 @@ def threshold_curves(
     draws: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Columns dataset, threshold (``a`` or ``b``), value, and spearman and coverage with their 95%
-    intervals as in table 1, of the tasks with this kernel: one threshold moves and the other stays
-    at its default (figures 2 and 3)."""
+    """Return the points of figures 2 and 3, where one threshold moves and the other stays.
+
+    tasks : data set -> its neighbors; one without this kernel has no points
+    thresholds : ``a`` and ``b`` where they stay, see `predictions`
+    draws, seed : of the bootstrap
+    Returns a row a (data set, threshold, value), with the columns dataset, threshold (``a`` or
+        ``b``) and value, and with spearman and coverage and their 95% intervals, as in table 1
+    """
     rows: list[dict[str, Any]] = []
     for dataset, data in tasks.items():
         if kernel not in data.files:
             continue
-        n, content = len(data.id), data.files[kernel].content
-        known: dict[bytes, dict[str, Any]] = {}  # thresholds beside each other cover the same texts
+        n = len(data.id)
+        neighbors = data.files[kernel].content
+        # thresholds beside each other cover the same texts, and are evaluated once
+        evaluated: dict[bytes, dict[str, Any]] = {}
         for threshold, value in _THRESHOLD_VALUES:
-            estimate = predictions(content, n - 1, **{**thresholds, threshold: value})
+            estimate = predictions(neighbors, n - 1, **{**thresholds, threshold: value})
             key = estimate.tobytes()
-            if key not in known:
+            if key not in evaluated:
                 scores = evaluate(estimate, data.quality, draws, seed, data.units, (n - 1) / n)
-                known[key] = measure_cells(spearman=scores.spearman, coverage=scores.coverage)
-            rows.append({"dataset": dataset, "threshold": threshold, "value": value, **known[key]})
-    measures = [name for of in ("spearman", "coverage") for name in Measure(of).interval]
-    return pd.DataFrame(rows, columns=["dataset", "threshold", "value", *measures])
+                cells = measure_cells(spearman=scores.spearman, coverage=scores.coverage)
+                evaluated[key] = cells
+            point = {"dataset": dataset, "threshold": threshold, "value": value}
+            rows.append(point | evaluated[key])
+    columns = ["dataset", "threshold", "value"]
+    columns += Measure("spearman").interval
+    columns += Measure("coverage").interval
+    return pd.DataFrame(rows, columns=columns)
 
 
 def data_size_curve(

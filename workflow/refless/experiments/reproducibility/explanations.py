@@ -11,10 +11,13 @@ from typing import Any
 from refless.experiments.published import ABSENT, EQUAL, INSIDE, OUTSIDE
 from refless.models.rnn_qe.names import SCHEDULES, SHORT
 
-UNKNOWN_FOLDS, UNEVEN_FOLDS = "unknown_folds", "uneven_folds"
+UNKNOWN_FOLDS = "unknown_folds"
+UNEVEN_FOLDS = "uneven_folds"
 OTHER_DATA = "other_data"
-SCHEDULE, SCHEDULE_UNTRIED = "schedule", "schedule_untried"
-CHANCE, NOT_KNOWN = "chance", "not_known"
+SCHEDULE = "schedule"
+SCHEDULE_UNTRIED = "schedule_untried"
+CHANCE = "chance"
+NOT_KNOWN = "not_known"
 CAUSES = (
     UNKNOWN_FOLDS,
     UNEVEN_FOLDS,

@@ -462,18 +462,22 @@ def data_size(
     curve: Iterable[str | Path],
     predictions: Mapping[str, Sequence[str | Path]],
 ) -> pd.DataFrame:
-    """What the figure draws, from the files of a run: `CURVE_COLUMNS` of both models, and of the
-    look-up in all rated outputs, as in table 3. Empty without the ``curve`` of BLEU Neighbors or
-    without outputs."""
+    """Return what the figure draws, as `CURVE_COLUMNS`: the curves of both models, and the look-up
+    in all rated outputs, as in table 3. There are no rows without outputs or without the curve.
+
+    outputs : the file of outputs, if there is one
+    curve : the file of BLEU Neighbors' learning curve, if there is one
+    predictions : by name, the files of `read_predictions`
+    """
     files = [sealed.read(path).content for path in (*outputs, *curve)]
     if len(files) < 2:
         return pd.DataFrame(columns=CURVE_COLUMNS)
     rated, neighbors = files
-    whole, rating = int(neighbors["size"].max()), rated["rating"].to_numpy(np.float64)
-    found = to_scale(rated["cross_validation:lookup"].to_numpy(np.float64))
-    lookup = pd.DataFrame(
-        [("lookup", whole, 0, *correlations(found, rating))], columns=CURVE_COLUMNS
-    )
+    whole = int(neighbors["size"].max())
+    rating = rated["rating"].to_numpy(np.float64)
+    estimates = to_scale(rated["cross_validation:lookup"].to_numpy(np.float64))
+    pearson, spearman = correlations(estimates, rating)
+    lookup = pd.DataFrame([("lookup", whole, 0, pearson, spearman)], columns=CURVE_COLUMNS)
     trained = trained_curve(rated, read_predictions(predictions), whole)
     parts = [part for part in (neighbors, trained, lookup) if len(part)]
     return pd.concat(parts, ignore_index=True)
