@@ -233,6 +233,8 @@ def test_below_a_table_stands_why_numbers_differ_with_a_link_to_what_was_tested(
     sentences = words()["why"]
     assert note.index(f"2 × {sentences['chance']}") < note.index(f"1 × {sentences['not_known']}")
     (target,) = re.findall(r'href="#(why-[^"]+)"', note)
+    assert 'href="#reproducibility_cells"' in note
+    assert 'id="reproducibility_cells"' in text
     paragraph = text[text.index(f'id="{target}"') :]
     assert "<em>tried</em>" in paragraph[: paragraph.index("</section>")]
     # nothing differs there
