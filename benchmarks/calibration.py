@@ -421,7 +421,8 @@ def cases() -> Iterator[tuple[str, Case]]:
         simulated = partial(knows_the_system, systems=systems)
         yield f"null: a score knows the system, {systems} of 5", Case(simulated, 400, "shown", 0.05)
     for a, b in ((RIDGE, NEIGHBORS), (RIDGE, "length"), ("score_judge", "length")):
-        yield f"{a} less {b}, 300 texts", Case(partial(gap, a=a, b=b), 400, "coverage", 0.92, 1.5)
+        case = Case(partial(gap, a=a, b=b), 400, "coverage", 0.92, widest=1.5)
+        yield f"{a} less {b}, 300 texts", case
     for n, bound in ((300, None), (1200, 0.8)):
         yield f"signal of r 0.5, {n} texts", Case(partial(power, n=n), 100, "power", bound)
     for n, bound, number in ((300, 0.90, 400), (1200, 0.92, 200)):
