@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -409,8 +409,9 @@ class Case:
     number: int  # of replications
     measure: str  # shown (at most), power (at least), coverage (at least)
     bound: float | None
-    truth: float | None = None  # None: the mean of the estimates
-    widest: float | None = None  # standard error over the deviation of the estimates, at most
+    truth: float | None = field(default=None, kw_only=True)  # None: the mean of the estimates
+    # standard error over the deviation of the estimates, at most
+    widest: float | None = field(default=None, kw_only=True)
 
 
 def cases() -> Iterator[tuple[str, Case]]:
@@ -436,17 +437,17 @@ def cases() -> Iterator[tuple[str, Case]]:
         for deviation in (0.15, 0.30):
             name = f"score, {systems} systems, r differs by {deviation}"
             simulated = partial(new_systems, systems=systems, deviation=deviation)
-            yield name, Case(simulated, 400, "coverage", 0.92, 0.3)
+            yield name, Case(simulated, 400, "coverage", 0.92, truth=0.3)
     for systems in (6, 20):
         simulated = partial(learned, method="ridge", n=300, split="systems", systems=systems)
         name = f"ridge, {systems} new systems, 300 texts"
         yield name, Case(simulated, 400, "coverage", 0.92)
     for contexts in (12, 20, 29):
         name = f"useless score, {contexts} contexts of 15"
-        yield name, Case(partial(few_contexts, contexts=contexts), 400, "coverage", 0.92, 0.0)
+        yield name, Case(partial(few_contexts, contexts=contexts), 400, "coverage", 0.92, truth=0.0)
     simulated = partial(few_contexts, contexts=10, one_heavy=True)
     name = "useless score, one of 11 contexts has half the texts"
-    yield name, Case(simulated, 400, "coverage", 0.92, 0.0)
+    yield name, Case(simulated, 400, "coverage", 0.92, truth=0.0)
     for scores, r in ((0, 0.0), (6, 0.4)):
         name = f"pairs of {scores} equal scores" if scores else "pairs of all methods, nothing"
         yield name, Case(partial(pairs, scores=scores, r=r), 200, "shown", 0.05)
@@ -458,14 +459,15 @@ def cases() -> Iterator[tuple[str, Case]]:
         for r in (0.0, 0.7):
             name = f"estimate: {ratings} ratings, contexts of {outputs}, r {r}"
             simulated = partial(mean_of, ratings=ratings, outputs=outputs, r=r)
-            yield name, Case(simulated, 2000, "coverage", 0.935 if outputs == 1 else 0.92, 0.0)
+            bound = 0.935 if outputs == 1 else 0.92
+            yield name, Case(simulated, 2000, "coverage", bound, truth=0.0)
     for share in (0.0, 0.5):
         name = f"estimate: one of 11 contexts has half the texts, ICC {share}"
         simulated = partial(mean_with_one_heavy_context, share=share)
-        yield name, Case(simulated, 1000, "coverage", 0.92, 0.0)
+        yield name, Case(simulated, 1000, "coverage", 0.92, truth=0.0)
     for few in (2, 5):
         name = f"estimate: systems with {few} and 40 ratings"
-        yield name, Case(partial(mean_of_two_systems, few=few), 1000, "coverage", 0.92, 0.0)
+        yield name, Case(partial(mean_of_two_systems, few=few), 1000, "coverage", 0.92, truth=0.0)
 
 
 def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:

@@ -20,7 +20,7 @@ import refless
 from refless import api
 from refless.cli import build_parser, main
 from refless.errors import FormatError, OutputError, SettingError
-from refless.evaluation import FILES
+from refless.evaluation import FILES, read
 from refless.evaluation.evaluate import COLUMNS
 from refless.methods import METHODS, is_text_blind
 from tests.evaluation.made_up import rows, write
@@ -75,7 +75,7 @@ def test_a_prediction_names_the_first_row_of_its_text():
 
 
 def test_what_many_texts_take_is_said_before_they_are_compared(monkeypatch, caplog):
-    monkeypatch.setattr(api, "MANY_TEXTS", 59)
+    monkeypatch.setattr(read, "TEXTS", 59)
     monkeypatch.setattr(api, "TEXTS_A_MINUTE", 20)
 
     def stop(*_: object) -> None:

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 Step = Callable[[int, int, str], None]
-MANY_TEXTS = 10_000
-"""Texts above which `compare` says beforehand what it takes."""
 TEXTS_A_MINUTE = 5_000
 """Rated texts that one core compares in a minute, at the least, on the machine of the handbook."""
 GROUPS = ("system", "context", "mr")
@@ -115,7 +113,7 @@ def compare(
     from refless.evaluation.networks import by_networks
     from refless.evaluation.next_step import Source, next_step
     from refless.evaluation.pairs import pair_table
-    from refless.evaluation.read import of_user
+    from refless.evaluation.read import TEXTS, of_user
     from refless.evaluation.replacement import replacement_table
     from refless.evaluation.sentences import answer_lines, warnings
     from refless.evaluation.within import within_table
@@ -125,7 +123,7 @@ def compare(
     if score_unit == RATING and not rated.scores:
         message = "the unit of scores is given, and the ratings have no column score_<name>"
         raise SettingError(message, remedy="leave score_unit out")
-    if len(rated) > MANY_TEXTS:
+    if len(rated) > TEXTS:
         minutes = round(len(rated) / TEXTS_A_MINUTE)
         _log.warning(
             "%s texts: about %s minutes of one core, one repeat", f"{len(rated):,}", minutes

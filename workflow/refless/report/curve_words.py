@@ -24,11 +24,14 @@ def sentence_of(figure: str, points: pd.DataFrame, settings: Settings) -> str:
 
 def _over_thresholds(points: pd.DataFrame, settings: Settings) -> str:
     """Where rho stays near that of the default thresholds, by data set."""
-    a, b = (float(settings["bleu_neighbors"][name]) for name in ("min_neighbors", "max_share"))
+    a = float(settings["bleu_neighbors"]["min_neighbors"])
+    b = float(settings["bleu_neighbors"]["max_share"])
     parts = []
     for dataset, curve in points.groupby("dataset", sort=False):
-        of_a, of_b = (curve[curve["threshold"] == threshold] for threshold in "ab")
-        (first_a, last_a), (first_b, last_b) = near_default(of_a, a), near_default(of_b, b)
+        of_a = curve[curve["threshold"] == "a"]
+        of_b = curve[curve["threshold"] == "b"]
+        first_a, last_a = near_default(of_a, a)
+        first_b, last_b = near_default(of_b, b)
         flat = f"a from {first_a:g} to {last_a:g} and b from {first_b:g} to {last_b:g}"
         rho = f"{_at_default(of_a, a):.3f} on {_name(dataset, settings)}"
         parts.append(f"{rho} (less than {NEAR:g} away for {flat})")
@@ -46,8 +49,10 @@ def near_default(curve: pd.DataFrame, default: float) -> tuple[float, float]:
     (2.0, 4.0)
     """
     differs = ~((curve["spearman"] - _at_default(curve, default)).abs() < NEAR)
-    value, away = curve["value"], curve.loc[differs, "value"]
-    first, last = away[away < default].max(), away[away > default].min()
+    value = curve["value"]
+    away = curve.loc[differs, "value"]
+    first = away[away < default].max()
+    last = away[away > default].min()
     inside = value[~(value <= first) & ~(value >= last)]
     return float(inside.min()), float(inside.max())
 
@@ -63,11 +68,9 @@ def _over_references(points: pd.DataFrame, settings: Settings) -> str:
     panel = points[points["panel"] == "threshold"]
     for dataset, part in panel.groupby("dataset", sort=False):
         rho = part.pivot_table("spearman", "metric", "references", sort=False)
-        best, every = rho.loc["delta_bleu"].idxmax(), rho.columns[-1]
-        of_best, of_all = (
-            "{:.3f}, BLEU {:.3f}".format(*rho[name][["delta_bleu", "bleu"]])
-            for name in (best, every)
-        )
+        best = rho.loc["delta_bleu"].idxmax()
+        of_best = "{:.3f}, BLEU {:.3f}".format(*rho[best][["delta_bleu", "bleu"]])
+        of_all = "{:.3f}, BLEU {:.3f}".format(*rho[rho.columns[-1]][["delta_bleu", "bleu"]])
         weight = str(best).replace(">=", " ≥ ")
         parts.append(f"{weight} on {_name(dataset, settings)} ({of_best}; with all {of_all})")
     return f"ΔBLEU's rho is highest with references of {'; '.join(parts)}."
@@ -76,7 +79,8 @@ def _over_references(points: pd.DataFrame, settings: Settings) -> str:
 def _over_size(points: pd.DataFrame, settings: Settings) -> str:
     """Where a network leads most, and where all rated outputs train."""
     r = points.pivot_table("pearson", "model", "size")
-    size, whole = max(r.columns), r[max(r.columns)]
+    size = max(r.columns)
+    whole = r[size]
     neighbors = f"{whole['bleu_neighbors']:.3f}"
     if "rnn_qe" not in r.index:
         return f"With all {size:,} rated outputs, r of BLEU Neighbors is {neighbors}."
