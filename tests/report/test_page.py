@@ -213,9 +213,9 @@ def test_the_report_leads_to_pages_of_the_handbook(report):
 
 
 def test_above_a_picture_stands_what_its_curves_say(report, monkeypatch):
-    said = {"first_figure1": lambda points, settings: f"It ends at {points['y'].iloc[-1]}."}
-    monkeypatch.setattr(page, "WRITERS", said)
-    monkeypatch.setattr(curve_words, "WRITERS", said)
+    writers = {"first_figure1": lambda points, settings: f"It ends at {points['y'].iloc[-1]}."}
+    monkeypatch.setattr(page, "WRITERS", writers)
+    monkeypatch.setattr(curve_words, "WRITERS", writers)
     stem = report.parent / "figures/first_figure1"
     contents = {stem.with_suffix(".svg"): SVG.encode(), stem.with_suffix(".csv"): b"y\n0.5\n0.7\n"}
     sealed.write_sidecar(contents, {})
@@ -223,7 +223,7 @@ def test_above_a_picture_stands_what_its_curves_say(report, monkeypatch):
     text = report.read_text(encoding="utf-8")
     item = text[text.index('id="first_figure1"') :]
     assert item.index("It ends at 0.7.") < item.index("<img")
-    assert text.count('class="said"') == 1
+    assert text.count('class="finding"') == 1
 
 
 def test_below_a_table_stands_why_numbers_differ_with_a_link_to_what_was_tested(report):

@@ -84,9 +84,7 @@ def panels(rows: int, columns: int, height: float, title: str, **style: Any) -> 
     plt.rcParams.update(STYLE)
     style = {"figsize": (WIDTH, height), "squeeze": False, "layout": "constrained", **style}
     figure, axes = plt.subplots(rows, columns, **style)
-    figure.suptitle(
-        _in_lines(title, TITLE_WIDTH), x=0.01, ha="left", fontsize=10.5, fontweight="bold"
-    )
+    figure.suptitle(_in_lines(title, TITLE_WIDTH), **TITLE)
     return figure, axes
 
 

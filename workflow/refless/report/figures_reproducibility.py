@@ -97,8 +97,10 @@ def _say_why(ax: Axes, height: float, reasons: pd.Series) -> None:
     codes = dict.fromkeys(" ".join(reasons.fillna("")).split())
     text = fill(" ".join(words()["reason"].get(code, code) for code in codes), 78)
     box = {"fc": "white", "ec": "none", "pad": 1}
-    said = ax.text(-0.58, height, text, fontsize=8, style="italic", va="center", bbox=box, zorder=4)
-    said.set_in_layout(False)  # it may reach into the next panel
+    reason = ax.text(
+        -0.58, height, text, fontsize=8, style="italic", va="center", bbox=box, zorder=4
+    )
+    reason.set_in_layout(False)  # it may reach into the next panel
     ax.set_zorder(1)
     ax.patch.set_visible(False)
 

@@ -47,7 +47,7 @@ class Item:
     caption: str
     parts: list[Part] = field(default_factory=list)
     picture: str = ""
-    said: str = ""
+    sentence: str = ""
     rows: str = ""
     causes: list[Cause] = field(default_factory=list)
 
@@ -170,11 +170,12 @@ def _items(
         suffixes = ("-drawn", ", drawn") if entry.tabulated_by else ("", "")
         caption = entry.figure_caption or caption
         stem = results / f"figures/{entry.name}"
-        picture, said = _picture(stem.with_suffix(".svg")), ""
+        picture = _picture(stem.with_suffix(".svg"))
+        sentence = ""
         if entry.name in WRITERS:
-            said = sentence_of(entry.name, read(stem.with_suffix(".csv")).content, settings)
+            sentence = sentence_of(entry.name, read(stem.with_suffix(".csv")).content, settings)
         name, label = entry.name + suffixes[0], label + suffixes[1]
-        yield Item(entry, name, label, caption, picture=picture, said=said)
+        yield Item(entry, name, label, caption, picture=picture, sentence=sentence)
 
 
 def _picture(path: Path) -> str:

@@ -97,9 +97,9 @@ def meanings_of(parts: Iterable[Part]) -> Iterator[str]:
     for column in EXPLAINED:
         means = words()[f"{column}_means"]
         there = {name: means[value] for value, name in words()[column].items() if value in means}
-        said = [f"{name}: {meaning}" for name, meaning in there.items() if name in text]
-        if said:
-            yield "; ".join(said)
+        explained = [f"{name}: {meaning}" for name, meaning in there.items() if name in text]
+        if explained:
+            yield "; ".join(explained)
 
 
 def _has_numbers(rows: Iterable[TableRow], measures: Iterable[str]) -> bool:
@@ -269,8 +269,8 @@ def marks_of(parts: Iterable[Part]) -> dict[str, str]:
 
 def about_marks(parts: Iterable[Part]) -> str:
     """What the marks in these grids say, in a line; empty without any."""
-    said = [f"{mark} {VERDICTS[verdict]}." for verdict, mark in marks_of(parts).items()]
-    return " ".join([*said, UNMARKED]) if said else ""
+    marks = [f"{mark} {VERDICTS[verdict]}." for verdict, mark in marks_of(parts).items()]
+    return " ".join([*marks, UNMARKED]) if marks else ""
 
 
 def page(**values: Any) -> str:
