@@ -13,10 +13,11 @@ from scipy import stats
 import refless
 from refless.cli import main
 from refless.errors import FormatError, ReflessError
-from refless.evaluation.estimate_means import unrated_rows
+from refless.evaluation.estimate_means import EstimateSettings, estimate_means, unrated_rows
 from refless.evaluation.means import MeanOptions, mean_tables
 from refless.evaluation.rate import cross_predict
-from refless.methods import method
+from refless.evaluation.read import rated_of
+from refless.methods import Making, method
 from refless.statistics.prediction_powered import powered_mean
 from tests.evaluation.made_up import rows, write
 
@@ -110,16 +111,61 @@ def test_a_score_is_a_prediction_and_in_another_unit_a_line_to_ratings():
         assert answer.table["standard_error"][0] == pytest.approx(row["standard_error"], rel=0.2)
 
 
+def make_ridge(new_contexts):
+    return method("ridge").make(Making(new_contexts=new_contexts))
+
+
 @pytest.mark.parametrize("contexts", [80, 4])
 def test_ratings_are_predicted_from_those_of_other_contexts(contexts):
     rated, outputs = frames()
     rated = rated.reset_index(drop=True).assign(cluster=np.arange(80) % contexts)
-    first, _ = cross_predict(method("ridge").make, rated, outputs, 0)
+    first = cross_predict(make_ridge, rated, outputs, 0).rated
     one = rated["cluster"] == 3
     rated.loc[one, "quality"] += np.linspace(1, 2, one.sum())
-    second, _ = cross_predict(method("ridge").make, rated, outputs, 0)
+    second = cross_predict(make_ridge, rated, outputs, 0).rated
     np.testing.assert_allclose(first[one], second[one], atol=1e-12)
     assert np.abs(first - second).max() > 1e-3
+
+
+def test_a_method_chooses_by_contexts_where_contexts_are_left_out():
+    rated, outputs = frames()
+    made = []
+
+    def make(new_contexts):
+        made.append(new_contexts)
+        return make_ridge(new_contexts)
+
+    def contexts_are_new(texts):
+        made.clear()
+        settings = EstimateSettings("ridge", make)
+        estimate_means(texts, outputs, settings, outputs_have_rated=True, path="")
+        return set(made)
+
+    assert contexts_are_new(rated) == {True}
+    assert contexts_are_new(rated.assign(context="the same")) == {False}
+
+
+def test_contexts_are_counted_as_compare_counts_them():
+    """MRs that differ in the values of their slots alone are one context."""
+    places = [f"inform(name=X-name,area='{place}')" for place in ("north", "south")]
+    acts = [f"inform(name=X-name,slot{number}=yes)" for number in range(12)]
+    rated, outputs = (
+        table.drop(columns="context").assign(mr=np.resize([*places, *acts], len(table)))
+        for table in frames()
+    )
+    answer = refless.estimate(rated, outputs)
+    compared = rated_of(rated.assign(quality=rated["quality"] / 5))
+    assert compared.contexts == 13
+    assert "13 contexts" in answer.answer
+
+
+def test_texts_without_a_prediction_are_counted():
+    rated, outputs = frames()
+    few = refless.estimate(rated.head(12), outputs, kernel="bleu.word")
+    [line] = [line for line in few.warnings if "no prediction" in line]
+    assert f"{len(outputs)} of {len(outputs)}" in line
+    by_ridge = refless.estimate(rated.head(12), outputs)
+    assert not any("no prediction" in line for line in by_ridge.warnings)
 
 
 def test_ratings_that_are_alike_have_no_interval_and_no_rank_of_their_own():

@@ -431,7 +431,9 @@ def estimate(
     )
     settings = EstimateSettings(
         method=name,
-        make=partial(method_of(name).make, making),
+        make=lambda new_contexts: method_of(name).make(
+            replace(making, new_contexts=new_contexts)
+        ),
         by=by,
         score_unit=score_unit,
         plan=plan,

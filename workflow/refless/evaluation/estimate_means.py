@@ -23,7 +23,13 @@ from refless.evaluation.means import ALL, MeanOptions, mean_tables, plan_of
 from refless.evaluation.rate import check_columns, cross_predict, missing_scores_of
 from refless.methods import SCORE_PREFIX
 from refless.methods.estimators import TableEstimator
-from refless.methods.table import prompt_kind, prompts_of, with_keys
+from refless.methods.table import (
+    CONTEXT_GROUP,
+    key_numbers,
+    prompt_kind,
+    prompts_of,
+    with_keys,
+)
 from refless.statistics.bootstrap import FEWEST_EFFECTIVE
 from refless.statistics.measure import Measure
 from refless.statistics.variance_components import Needed
@@ -44,7 +50,7 @@ class EstimateSettings:
     """What decides an estimate besides the texts.
 
     method : by which texts are predicted
-    make : gives a new estimator of it
+    make : gives a new estimator of it, for texts of new contexts or not
     by : the column whose values have a mean each
     score_unit : `RATING` where a score is a prediction as it is
     plan : the width of an interval that is planned for
@@ -54,7 +60,7 @@ class EstimateSettings:
     """
 
     method: str
-    make: Callable[[], TableEstimator]
+    make: Callable[[bool], TableEstimator]
     by: str = "system"
     score_unit: str = OTHER_UNIT
     plan: float | None = None
@@ -82,10 +88,11 @@ def estimate_means(
         unrated = outputs.iloc[rows]
     both = pd.concat([rated, unrated], ignore_index=True)
     groups = group_names(both, settings.by, path)
+    both = with_keys(both, prompt_kind(rated))
     clusters = clusters_of_texts(both, len(rated), settings.by)
-    both = with_keys(both, prompt_kind(rated)).assign(cluster=clusters.number, group=groups)
+    both = both.assign(cluster=clusters.number, group=groups)
     both["text_number"] = text_ids(both["text"])
-    both["predicted"] = predictions(both, len(rated), settings)
+    both["predicted"], abstained = predictions(both, len(rated), clusters, settings)
     rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
     options = MeanOptions(
         plan=settings.plan,
@@ -101,6 +108,7 @@ def estimate_means(
     line = f"{counts}; predictions: {settings.method}, {_origin(settings)}"
     warnings = [
         *_matching_notes(missing, len(rated), len(unrated)),
+        *_abstention_notes(abstained, len(both), settings.method),
         *_context_notes(rated, unrated, clusters, settings),
         *missing_scores_of(settings.method, rated, both),
         *_oddities(table, rated, settings.by),
@@ -170,13 +178,13 @@ class TextClusters(NamedTuple):
 
 
 def clusters_of_texts(texts: pd.DataFrame, rated: int, by: str) -> TextClusters:
-    """The clusters of texts of which the first ``rated`` have ratings: contexts, if there are
-    several. The groups that are asked for are fixed, so they are no clusters."""
-    column, prompts = prompts_of(texts)
+    """The clusters of texts, with their keys, of which the first ``rated`` have ratings: contexts,
+    if there are several. The groups that are asked for are fixed, so they are no clusters."""
+    column, _ = prompts_of(texts)
     equal_texts = text_ids(texts["text"])
     if not column or column == by:
         return TextClusters(equal_texts, 0)
-    contexts = text_ids(prompts, separate_blank=True)
+    contexts = key_numbers(texts[CONTEXT_GROUP].tolist())
     number = len(np.unique(contexts))
     if number == 1:
         return TextClusters(equal_texts, 0)
@@ -185,13 +193,23 @@ def clusters_of_texts(texts: pd.DataFrame, rated: int, by: str) -> TextClusters:
     return TextClusters(contexts, number)
 
 
-def predictions(texts: pd.DataFrame, rated: int, settings: EstimateSettings) -> Array:
-    """The prediction of each text, float64, of which the first ``rated`` have ratings."""
+def predictions(
+    texts: pd.DataFrame, rated: int, clusters: TextClusters, settings: EstimateSettings
+) -> tuple[Array, int]:
+    """The prediction of each text, float64, of which the first ``rated`` have ratings; and how many
+    have none, so that a mean stands in."""
     if settings.score_unit == RATING:
         score = texts[settings.method].to_numpy(np.float64)
-        return np.where(np.isnan(score), np.nanmean(score), score)
-    parts = texts.iloc[:rated], texts.iloc[rated:]
-    return np.concatenate(cross_predict(settings.make, *parts, settings.seed))
+        # how many scores are missing is said elsewhere
+        return np.where(np.isnan(score), np.nanmean(score), score), 0
+    predicted = cross_predict(
+        settings.make,
+        texts.iloc[:rated],
+        texts.iloc[rated:],
+        settings.seed,
+        new_contexts=clusters.contexts > 0,
+    )
+    return np.concatenate([predicted.rated, predicted.unrated]), predicted.abstained
 
 
 def _origin(settings: EstimateSettings) -> str:
@@ -214,6 +232,16 @@ def _matching_notes(missing: int, rated: int, unrated: int) -> Iterator[str]:
         yield "no output is unrated: predictions cannot help"
 
 
+def _abstention_notes(abstained: int, texts: int, method: str) -> Iterator[str]:
+    """What to know where a method has no prediction of some texts. Scores that are missing are
+    named elsewhere."""
+    if abstained and not method.startswith(SCORE_PREFIX):
+        yield (
+            f"{method} has no prediction for {abstained:,} of {texts:,} texts: the mean of the"
+            " ratings counts in its place"
+        )
+
+
 def _context_notes(
     rated: pd.DataFrame, unrated: pd.DataFrame, clusters: TextClusters, settings: EstimateSettings
 ) -> Iterator[str]:
@@ -221,8 +249,8 @@ def _context_notes(
     texts drawn at random would be."""
     if not settings.these_outputs or not (clusters.contexts or clusters.one_rated):
         return
-    _, prompts = prompts_of(pd.concat([rated, unrated]))
-    context = text_ids(prompts, separate_blank=True)
+    keys = pd.concat([rated[CONTEXT_GROUP], unrated[CONTEXT_GROUP]])
+    context = key_numbers(keys.tolist())
     size = np.bincount(context)
     number = len(np.unique(context[: len(rated)]))
     expected = (1 - (1 - size / size.sum()) ** len(rated)).sum()

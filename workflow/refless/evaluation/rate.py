@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -192,27 +192,60 @@ def unread_notes(kernel: str, texts: Sequence[str]) -> list[str]:
     return [sentence] if lost else []
 
 
+class CrossPredicted(NamedTuple):
+    """Predictions for means.
+
+    rated : of the rated texts, float64 (rated,)
+    unrated : of the others, float64 (unrated,)
+    abstained : the number of texts for which the method has no prediction
+    """
+
+    rated: Array
+    unrated: Array
+    abstained: int
+
+
 def cross_predict(
-    make: Callable[[], TableEstimator], rated: pd.DataFrame, unrated: pd.DataFrame, seed: int
-) -> tuple[Array, Array]:
+    make: Callable[[bool], TableEstimator],
+    rated: pd.DataFrame,
+    unrated: pd.DataFrame,
+    seed: int,
+    new_contexts: bool = False,
+) -> CrossPredicted:
     """Predictions of rated texts, each by an estimator that has not learned from its cluster, and
     of the others the mean of these estimators (Zrnic and Candes 2024, "Cross-prediction-powered
-    inference"). Where one abstains, the mean of its training texts counts."""
+    inference"). Where one abstains, the mean of its training texts counts.
+
+    make : gives an estimator, for texts of new contexts or not
+    rated : with ``quality``, and the number of each text's ``cluster``
+    seed : of the folds
+    new_contexts : whether the clusters are contexts
+    """
     group = rated["cluster"].to_numpy()
     if len(np.unique(group)) < 2:
         group = text_ids(rated["text"])
+        new_contexts = False
     fold = in_folds(label_ids(group), FOLDS, np.random.default_rng(seed))
     quality = rated["quality"].to_numpy(float)
-    folds = int(fold.max()) + 1
-    predicted, others = np.zeros(len(rated)), np.zeros((folds, len(unrated)))
-    for k in range(folds):
-        training, rest = fold != k, fold == k
-        estimator = make().fit(rated[training], quality[training])
-        mean = quality[training].mean()
-        predicted[rest] = np.nan_to_num(estimator.predict(rated[rest]), nan=mean)
+    number = int(fold.max()) + 1
+    of_rated = np.zeros(len(rated))
+    of_unrated = np.zeros((number, len(unrated)))
+    mean = np.zeros(number)
+    for k in range(number):
+        training = fold != k
+        rest = fold == k
+        estimator = make(new_contexts).fit(rated[training], quality[training])
+        mean[k] = quality[training].mean()
+        of_rated[rest] = estimator.predict(rated[rest])
         if len(unrated):
-            others[k] = np.nan_to_num(estimator.predict(unrated), nan=mean)
-    return predicted, others.mean(axis=0)
+            of_unrated[k] = estimator.predict(unrated)
+    lost = np.isnan(of_rated)
+    lost_by_fold = np.isnan(of_unrated)
+    return CrossPredicted(
+        rated=np.where(lost, mean[fold], of_rated),
+        unrated=np.where(lost_by_fold, mean[:, None], of_unrated).mean(axis=0),
+        abstained=int(lost.sum() + lost_by_fold.all(axis=0).sum()),
+    )
 
 
 def _nearest(
