@@ -40,15 +40,20 @@ from refless.statistics import interval
 
 Array = np.ndarray
 
-VOCABULARY, TOPIC_WORDS = 400, 40
-"""Words, by Zipf's law; and how many of them belong to a topic, where there are topics."""
+VOCABULARY = 400
+"""The number of words, which are drawn by Zipf's law."""
+TOPIC_WORDS = 40
+"""How many of them belong to a topic, where there are topics."""
 DRAWS = 1000
 FEWEST_VALUES = 3
 """Estimates without which nothing is said of their deviation."""
 CODE = (
     Path(__file__).resolve(),
-    *("evaluation/decisions.py", "evaluation/pairs.py", "evaluation/replacement.py"),
-    *("evaluation/evaluate.py", "evaluation/estimate_means.py"),
+    "evaluation/decisions.py",
+    "evaluation/pairs.py",
+    "evaluation/replacement.py",
+    "evaluation/evaluate.py",
+    "evaluation/estimate_means.py",
 )
 """What results are made by."""
 
@@ -95,7 +100,8 @@ def simulate(generator: np.random.Generator, contexts: int, systems: int, topics
     has one of so many, and texts of a topic share words."""
     words, weights = vocabulary()
     share = 1 / np.arange(1, VOCABULARY + 1)
-    system, context = np.tile(np.arange(systems), contexts), np.repeat(np.arange(contexts), systems)
+    system = np.tile(np.arange(systems), contexts)
+    context = np.repeat(np.arange(contexts), systems)
     lists = topics or contexts
     favourites = [generator.choice(VOCABULARY, TOPIC_WORDS, replace=False) for _ in range(lists)]
     number = generator.integers(5, 21, contexts * systems)
@@ -140,7 +146,8 @@ def u_shape(texts: Texts) -> Array:
 def same_text(generator: np.random.Generator, texts: Texts) -> Array:
     """The first system always writes what it wrote first."""
     for row in np.flatnonzero(texts.system == 0):
-        texts.texts[row], texts.words[row] = texts.texts[0], texts.words[0]
+        texts.texts[row] = texts.texts[0]
+        texts.words[row] = texts.words[0]
     return effect(generator, texts.system) + standard(texts.words) + noise(generator, texts)
 
 
@@ -358,7 +365,8 @@ def mean_of(seed: int, ratings: int, outputs: int, r: float) -> dict[str, Any]:
     texts["context"] = [f"context {k}" for k in context]
     rated = texts[:ratings].assign(quality=quality[:ratings])
     table = estimate(rated, texts, method="score_judge", seed=seed).table.iloc[0]
-    low, high = table["mean_low"], table["mean_high"]
+    low = table["mean_low"]
+    high = table["mean_high"]
     alone = table["rated_mean_high"] - table["rated_mean_low"]
     return {"value": table["mean"], "low": low, "high": high, "wider": (high - low) / alone}
 
@@ -472,7 +480,8 @@ def cases() -> Iterator[tuple[str, Case]]:
 
 def report(name: str, case: Case, results: Sequence[dict[str, Any]]) -> str:
     """A line: what is bounded, what was observed with its Monte Carlo error, whether it holds."""
-    extra, too_wide = "", False
+    extra = ""
+    too_wide = False
     if case.measure == "coverage":
         values = np.array([[r["value"], r["low"], r["high"]] for r in results])
         without = np.isnan(values[:, 1])

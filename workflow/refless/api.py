@@ -404,7 +404,8 @@ def estimate(
     _check_reading(reading)
     needs = [column for column in method_of(name).needs if column != "context"]
     user_ratings = read_rated(ratings, scale=scale, need=["quality", *needs], **reading)
-    training, path = rated_texts(user_ratings), user_ratings.files[0].path
+    training = rated_texts(user_ratings)
+    path = user_ratings.files[0].path
     file = None
     if outputs is not None:
         groups = [group for group in GROUPS if group in user_ratings.texts]
@@ -431,9 +432,7 @@ def estimate(
     )
     settings = EstimateSettings(
         method=name,
-        make=lambda new_contexts: method_of(name).make(
-            replace(making, new_contexts=new_contexts)
-        ),
+        make=lambda new_contexts: method_of(name).make(replace(making, new_contexts=new_contexts)),
         by=by,
         score_unit=score_unit,
         plan=plan,
@@ -475,7 +474,8 @@ def _read_outputs(
     outputs: Table, columns: Sequence[str], outputs_format: str, reading: Mapping[str, Any]
 ) -> File:
     """Texts to rate, with those of the columns that there are."""
-    renamed, join = reading.get("columns"), reading.get("join")
+    renamed = reading.get("columns")
+    join = reading.get("join")
     return read_texts(outputs, columns, [], outputs_format, renamed, join)
 
 

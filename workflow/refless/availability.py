@@ -52,7 +52,8 @@ class Availability:
         """Sums of a data set's raw files: published ones, else of the files on this disk."""
         sums = {}
         for path in self.settings.data[dataset].files.values():
-            source, file = self.sources.get(path), self._at_hand(path)
+            source = self.sources.get(path)
+            file = self._at_hand(path)
             if source and source.sha256:
                 sums[path] = source.sha256
             elif file:
@@ -106,7 +107,8 @@ class Availability:
 
     def files(self, kernel: str) -> list[str]:
         """The files that a kernel needs besides texts."""
-        options, paths = self.options(kernel), list[str]()
+        options = self.options(kernel)
+        paths = list[str]()
         for option, file in entry(kernel).files.items():
             if file.startswith(_MODELS) and option in options:
                 folder = Path(options[option])

@@ -14,8 +14,18 @@ from typing import Any
 PACKAGE = Path(__file__).parent
 
 PLUMBING = (
-    *("api.", "availability.", "cli/", "errors.", "fetch/", "job.", "kernel_registry.", "plan."),
-    *("resources/", "run_messages.", "settings/", "steps."),
+    "api.",
+    "availability.",
+    "cli/",
+    "errors.",
+    "fetch/",
+    "job.",
+    "kernel_registry.",
+    "plan.",
+    "resources/",
+    "run_messages.",
+    "settings/",
+    "steps.",
 )
 """Parts of the package that bring things, say what is wrong, and end up in no result; and the list
 of kernels, of which each job hangs on its own entries."""
@@ -68,7 +78,8 @@ def _code(path: Path) -> str:
 def _read(path: Path) -> tuple[str, frozenset[str]]:
     """The code of a file, without docstrings and messages of errors, and the names of all modules
     and of what is imported from them. In one walk, for each start of Snakemake does it."""
-    text, names = path.read_text(encoding="utf-8"), set[str]()
+    text = path.read_text(encoding="utf-8")
+    names = set[str]()
     if path.suffix == ".py":
         text = _written(ast.parse(text), names)
     return text, frozenset(names)

@@ -53,7 +53,8 @@ def job(snakemake: Any) -> Iterator[Callable[[str], Output]]:
     except ReflessError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
-    subject, rule = _subject(snakemake), getattr(snakemake, "rule", "")
+    subject = _subject(snakemake)
+    rule = getattr(snakemake, "rule", "")
     if rule:
         _log.info("%s %s", rule, subject.removesuffix(": "))
     try:
@@ -68,7 +69,8 @@ def job(snakemake: Any) -> Iterator[Callable[[str], Output]]:
         _log.error(
             "%s, which runs this job, has no package %s\n  What to do: install what refless needs"
             " there (envs/lock/core.txt), or run with --sdm conda",
-            *(sys.executable, error.name),
+            sys.executable,
+            error.name,
         )
         sys.exit(1)
     except ReflessError as error:

@@ -74,7 +74,9 @@ RESULTS = {
         ("{dataset}",),
         _compared,
         (
-            *("comparison.draws", "comparison.repeats", "comparison.seed"),
+            "comparison.draws",
+            "comparison.repeats",
+            "comparison.seed",
             "data.{dataset}.experiments.comparison",
         ),
         optional=True,

@@ -83,7 +83,8 @@ def fetch_lines(lost: Sequence[str]) -> list[str]:
 def opening_line(runs: Collection[str]) -> str:
     """What a run says before it trains RNN-QE: an entry of `RUNS` for each job."""
     jobs = [RUNS[name] for name in runs]
-    networks, hours = sum(job.networks for job in jobs), sum(job.hours for job in jobs)
+    networks = sum(job.networks for job in jobs)
+    hours = sum(job.hours for job in jobs)
     return (
         f"refless: trains {networks} networks of RNN-QE in {len(jobs)} jobs, about"
         f" {hours:.1f} hours of one core (without: make, or train: never below rnn_qe)"
@@ -120,7 +121,8 @@ def closing_lines(targets: Sequence[str], outputs: Collection[str], seconds: flo
 def _row_counts(tables: Iterable[str]) -> str:
     """How many rows were computed, shipped and absent, and why; what a changed setting took away
     comes first."""
-    rows, reasons = Counter(computed=0, shipped=0, absent=0), Counter[str]()
+    rows = Counter(computed=0, shipped=0, absent=0)
+    reasons = Counter[str]()
     for path in tables:
         metadata = read_record(path)["metadata"]
         rows.update(metadata["provenance_counts"])

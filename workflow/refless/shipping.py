@@ -25,10 +25,12 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
         were not computed are skipped
     Raises FormatError, StaleError: as `refless.store.sealed.read`.
     """
-    out, renewed = Path(out), dict[str, str]()
+    out = Path(out)
+    renewed = dict[str, str]()
     listed = read_manifest(out) if (out / MANIFEST).is_file() else {}
     for path, digest in digests.items():
-        source, below = Path(path), Path(path).relative_to("results")
+        source = Path(path)
+        below = Path(path).relative_to("results")
         if not source.is_file():
             continue
         if below.name == "texts.csv":

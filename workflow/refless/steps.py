@@ -18,7 +18,8 @@ class Steps:
     """Logs how much of a work is done, a line every so many seconds (`EVERY`)."""
 
     def __init__(self, what: str, total: int) -> None:
-        self._what, self._total = what, total
+        self._what = what
+        self._total = total
         self._last = time.monotonic()
 
     def __call__(self, done: int) -> None:

@@ -124,7 +124,8 @@ def _meanings(model: "QEModel", outputs: File) -> Sequence[str]:
 def _warn(model: "QEModel", rated: "pd.DataFrame") -> None:
     """Say where a model's ratings are not to be trusted: if it is worse than the mean rating, and
     if it was trained on the same texts."""
-    mse, of_mean = (model.cross_validation[name] or 0.0 for name in ("mse", "mse_of_mean"))
+    mse = model.cross_validation["mse"] or 0.0
+    of_mean = model.cross_validation["mse_of_mean"] or 0.0
     if mse > of_mean:
         squared = f"squared error {mse:.3f}, of the mean rating {of_mean:.3f}"
         files.tell(f"warning: on its own data this model is worse than the mean rating: {squared}")

@@ -206,7 +206,8 @@ def _rows(text: str, format: str, path: str) -> _NumberedRows:
     try:
         return list(enumerate(json.loads(text), 1))
     except (ValueError, RecursionError) as error:
-        line, message = getattr(error, "lineno", None), f"is no JSON: {error}"
+        line = getattr(error, "lineno", None)
+        message = f"is no JSON: {error}"
         raise FormatError(message, path=path, line=line, remedy="mend it") from error
 
 
@@ -222,9 +223,13 @@ def _table(text: str, format: str, path: str) -> _NumberedRows:
     an empty text. In TSV quotes are characters, unless all of them enclose fields of one line
     without tabs."""
     csv.field_size_limit(2**31 - 1)  # of a C long on Windows
-    delimiter, rows, first = "," if format == "csv" else "\t", _NumberedRows(), 1
+    delimiter = "," if format == "csv" else "\t"
+    rows = _NumberedRows()
+    first = 1
     if separator := _SEPARATOR.match(text):
-        delimiter, text, first = separator[1], text[separator.end() :], 2
+        delimiter = separator[1]
+        text = text[separator.end() :]
+        first = 2
     start = first
     parsed = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
     try:

@@ -277,7 +277,8 @@ def read_ratings(
     raters : columns with one rater's ratings each, in the place of ``rated``
     Raises FormatError: with a line for each column and fault.
     """
-    files, keys = [], keys_of(join)
+    files = []
+    keys = keys_of(join)
     raters = [raters] if isinstance(raters, str) else list(raters)
     columns_to_read = [*_RATED_COLUMNS, rated]
     if raters:
@@ -391,7 +392,8 @@ def _check_ratings(
     rows: _Rows, text_of: list[int], rated: str, scale: Sequence[float] | None, *, once: bool
 ) -> None:
     """Note in the files what is wrong with their ratings; ``once``: a rater rates a text once."""
-    systems, pairs = rows.columns.get("system", []), set[tuple[int, str]]()
+    systems = rows.columns.get("system", [])
+    pairs = set[tuple[int, str]]()
     any_system = any(systems)
     for row, (file, line) in enumerate(rows.where):
         if any_system and not systems[row]:
@@ -400,7 +402,8 @@ def _check_ratings(
     for row, rater, rating in zip(rows.row_of, raters, rows.ratings, strict=True):
         if math.isnan(rating):
             continue
-        (file, line), text = rows.where[row], text_of[row]
+        file, line = rows.where[row]
+        text = text_of[row]
         if scale and not scale[0] <= rating <= scale[1]:
             column = rater if rater in file.by_rater else rated
             file.fault(line, column, f"are not from {scale[0]:g} to {scale[1]:g}", rating)

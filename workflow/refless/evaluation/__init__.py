@@ -13,6 +13,7 @@ FILES = (*TABLES, "comparison.json", "report.html")
 """What `refless compare` writes."""
 EPSILON = 0.1
 """What a rater's work costs more than a method's: Calderon et al.'s value for crowd workers."""
-OTHER_UNIT, RATING = "other", "rating"
-"""The unit of scores: one of their own, so that they are mapped to ratings; or that of the ratings,
-so that they are taken as they are."""
+OTHER_UNIT = "other"
+"""The unit of scores that have one of their own, so that they are mapped to ratings."""
+RATING = "rating"
+"""The unit of scores that are taken as they are, since it is that of the ratings."""

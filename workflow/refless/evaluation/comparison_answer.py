@@ -100,7 +100,8 @@ class ComparisonAnswer(Answer):
         """r of every method, as an address of an image."""
         from refless.report.figures import as_address, intervals_figure  # matplotlib takes a second
 
-        table, order = self.comparison.table, self.comparison.order
+        table = self.comparison.table
+        order = self.comparison.order
         rows = pd.concat([_decisive(table[table["split"] == split], split) for split in order])
         rows = rows.assign(method=list(map(label, rows["method"], rows["kernel"])))
         text_blind = [entry.label for name, entry in METHODS.items() if is_text_blind(name)]
@@ -134,7 +135,9 @@ class ComparisonAnswer(Answer):
 
     def record(self) -> dict[str, Any]:
         """What ``comparison.json`` has: settings, and what is decided, as data."""
-        comparison, settings, rated = self.comparison, self.settings, self.comparison.rated
+        comparison = self.comparison
+        settings = self.settings
+        rated = self.comparison.rated
         return {
             "refless": __version__,
             "signature": self.signature,

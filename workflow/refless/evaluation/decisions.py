@@ -30,16 +30,23 @@ from refless.statistics import IntervalEstimate, interval
 from refless.statistics.measure import Measure
 
 NO_METHOD = "no_method"
-FEW_SYSTEMS, FEW_CONTEXTS, FEW_TEXTS = "few_systems", "few_contexts", "few_texts"
-NOT_SIGNIFICANT, SMALL_LEAD, R_MAY_BE_0 = "not_significant", "small_lead", "r_may_be_0"
+FEW_SYSTEMS = "few_systems"
+FEW_CONTEXTS = "few_contexts"
+FEW_TEXTS = "few_texts"
+NOT_SIGNIFICANT = "not_significant"
+SMALL_LEAD = "small_lead"
+R_MAY_BE_0 = "r_may_be_0"
 SYSTEM_ALONE = "system_alone"
 """Why a method is not shown: nothing covers half of the texts; there are too few different systems,
 contexts or texts for a test; corrected p is `LEVEL` or more; the lead is less than `LEAST_LEAD`;
 r's interval is not above 0; that of r within systems is not, so that it may know the system
 alone."""
-FEW_RATERS, NOT_CLOSER, TOO_FEW_WINS = "few_raters", "not_closer", "too_few_wins"
-"""Why a method may not replace a rater, beside `SYSTEM_ALONE`: it was tested against too few
-raters; it is no closer to them than a text-blind method; it wins against less than half of them."""
+FEW_RATERS = "few_raters"
+"""A method may not replace a rater, for it was tested against too few raters."""
+NOT_CLOSER = "not_closer"
+"""A method may not replace a rater, for it is no closer to them than a text-blind method."""
+TOO_FEW_WINS = "too_few_wins"
+"""A method may not replace a rater, for it wins against less than half of them."""
 UNDEFINED = IntervalEstimate(float("nan"))
 DIGITS = 6
 """Numbers in files have so many digits, since the last bits of a sum hang on the machine."""
@@ -203,7 +210,8 @@ def decide_methods(
 
 def _decide_row(comparison: Comparison, row: Mapping[Any, Any], methods: int) -> Decision:
     """The decision on a row of the table, one of so many methods."""
-    split, key = row["split"], (row["split"], row["method"], row["kernel"])
+    split = row["split"]
+    key = (row["split"], row["method"], row["kernel"])
     name, r = _best_text_blind(comparison, key)
     decision = Decision(
         split=split,

@@ -82,7 +82,8 @@ def estimate_means(
     a group is called `ALL`; as `check_columns`."""
     _check_rated(rated)
     check_columns(settings.method, rated, outputs, path)
-    unrated, missing = outputs, 0
+    unrated = outputs
+    missing = 0
     if outputs_have_rated:
         rows, missing = unrated_rows(rated, outputs)
         unrated = outputs.iloc[rows]
@@ -138,7 +139,8 @@ def unrated_rows(rated: pd.DataFrame, outputs: pd.DataFrame) -> tuple[list[int],
         words = [column.map(str if column.name == "system" else merge_key) for column in columns]
         return list(zip(*words, strict=True))
 
-    left, rows = Counter(keys(rated)), []
+    left = Counter(keys(rated))
+    rows = []
     for row, key in enumerate(keys(outputs)):
         if left[key] > 0:
             left[key] -= 1
@@ -337,7 +339,8 @@ def _mean_lines(
         yield line
     yield _line_of_all(table.iloc[0], settings)
     if len(pairs):
-        number, tested = int((pairs["p_holm"] < LEVEL).sum()), int(pairs["p"].notna().sum())
+        number = int((pairs["p_holm"] < LEVEL).sum())
+        tested = int(pairs["p"].notna().sum())
         line = f"{number} of {tested} pairs of {by}s differ significantly (Holm)"
         if tested < len(pairs):
             line += f"; {len(pairs) - tested} could not be tested"
@@ -391,6 +394,7 @@ def _needed(needed: Needed) -> str:
 
 
 def _interval(row: Any, name: str) -> str:
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    low = row[f"{name}_low"]
+    high = row[f"{name}_high"]
     value = f"{row[name]:.4g}"
     return value if np.isnan(low) else f"{value} ({low:.4g}, {high:.4g})"

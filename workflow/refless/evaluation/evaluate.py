@@ -61,12 +61,22 @@ LEAST_P = 1e-4
 PLAIN_MEASURES = ("mse", "mse_of_mean", "coverage", "pearson_covered", "pearson_of_systems")
 """Measures without an interval."""
 COLUMNS = [
-    *("method", "kernel", "split"),
-    *(*Measure("pearson").interval, *Measure("spearman").interval),
-    *(*Measure("pearson_by_system").interval, "systems"),
+    "method",
+    "kernel",
+    "split",
+    *Measure("pearson").interval,
+    *Measure("spearman").interval,
+    *Measure("pearson_by_system").interval,
+    "systems",
     *Measure("pairwise_accuracy").interval,
-    *(*PLAIN_MEASURES, "ratings_saved", "ratings_saved_limit"),
-    *(*Measure("difference").interval, "p", "n", "interval_for", "reason"),
+    *PLAIN_MEASURES,
+    "ratings_saved",
+    "ratings_saved_limit",
+    *Measure("difference").interval,
+    "p",
+    "n",
+    "interval_for",
+    "reason",
 ]
 """``difference`` is from the best text-blind method, ``p`` is not corrected (see
 `refless.evaluation.decisions`); ``interval_for`` is the ``method``, trained on such a set of
@@ -141,7 +151,8 @@ class Comparison:
         """The measures of a row, averaged over its first repeats."""
         key = row, n_repeats
         if key not in self._means:  # each row is beside many
-            repeats, folds = self.by_repeat[row][:n_repeats], self.splits[row[0]][0].folds
+            repeats = self.by_repeat[row][:n_repeats]
+            folds = self.splits[row[0]][0].folds
             learns = method(row[1]).learns
             self._means[key] = mean_with_spread(repeats, self.rated, folds, self.seed, learns)
         return self._means[key]
@@ -159,7 +170,8 @@ class Comparison:
         """How far draws of differences spread under a split."""
         row = next(row for row in self.draws if row[0] == split)
         draws = len(self.draws[row]["pearson"]) - 1
-        folds, units = self.splits[split][0].folds, self.rated.resampling_units.number
+        folds = self.splits[split][0].folds
+        units = self.rated.resampling_units.number
         return Spread.of_split(split, folds, units, draws, self.seed)
 
     def within_systems(self, row: Row) -> IntervalEstimate | None:
@@ -233,7 +245,8 @@ def _table(
     comparison: Comparison, reasons: Mapping[Row, str], settings: ComparisonSettings
 ) -> pd.DataFrame:
     """`COLUMNS` of each row, measured or left out for a reason."""
-    rated, draws = comparison.rated, comparison.draws
+    rated = comparison.rated
+    draws = comparison.draws
     table = []
     for row, reason in reasons.items():
         cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), row, strict=True))

@@ -95,7 +95,8 @@ def cut_apart(names: Sequence[str], width: int) -> list[str]:
     """
     cut: dict[str, str] = {}
     for name in names:
-        shown, number = cut_middle(name, width), 1
+        shown = cut_middle(name, width)
+        number = 1
         while name not in cut and shown in cut.values():
             number += 1
             mark = f"{_ELLIPSIS}{number}"

@@ -36,9 +36,8 @@ def group_pairs(means: Mapping[str, PoweredMean]) -> pd.DataFrame:
     first, second = np.triu_indices(len(ordered), 1)
     value = np.array([mean.value for mean in ordered])
     weighted = np.array([mean.weight > 0 for mean in ordered])
-    known, usable = (
-        np.array([getattr(mean, name) for mean in ordered]) for name in ("known", "has_interval")
-    )
+    known = np.array([mean.known for mean in ordered])
+    usable = np.array([mean.has_interval for mean in ordered])
     gap = value[first] - value[second]
     products = cluster_products([(mean.estimate, mean.clusters) for mean in ordered])
     variance, freedom = _of_differences(products, first, second)
@@ -50,7 +49,8 @@ def group_pairs(means: Mapping[str, PoweredMean]) -> pd.DataFrame:
     half = stdtrit(left, 1 - TAIL) * error
     p = 2 * stdtr(left, -np.abs(gap) / np.where(tested, error, 1))
     certain = known[first] & known[second]
-    half, p = np.where(certain, 0, half), np.where(certain, gap == 0, p)
+    half = np.where(certain, 0, half)
+    p = np.where(certain, gap == 0, p)
     names = np.array(order, object)
     columns = (names[first], names[second], gap, gap - half, gap + half, p, holm(p))
     return pd.DataFrame(dict(zip(DIFFERENCE_COLUMNS, columns, strict=True)))
@@ -59,7 +59,8 @@ def group_pairs(means: Mapping[str, PoweredMean]) -> pd.DataFrame:
 def _of_differences(products: ClusterProducts, first: Array, second: Array) -> tuple[Array, Array]:
     """The variance of ``first - second`` of each pair of means, 0 where rounding alone leaves some,
     and Bell and McCaffrey's degrees of freedom, NaN without any; float64 (pairs,) each."""
-    shared, squares = products.covariance.toarray(), products.squares.toarray()
+    shared = products.covariance.toarray()
+    squares = products.squares.toarray()
     both = np.diag(shared)[first] + np.diag(shared)[second]
     variance = both - 2 * shared[first, second]
     variance = np.where(variance > _ROUNDING * both, variance, 0)

@@ -42,13 +42,15 @@ def learning_curve(
     and at 200 there is 1.
     """
     main = comparison.order[0]
-    split, n = comparison.splits[main][0], len(rated)
+    split = comparison.splits[main][0]
+    n = len(rated)
     making = Making(all_texts=rated.texts, new_contexts=main == "contexts")
     ridge = method(RIDGE).make(making)
     generator = np.random.default_rng(settings.seed + 1)
     rank_in_fold = pd.Series(generator.random(n)).groupby(split.fold).rank().to_numpy() - 1
     subsets = _subsets_of_sizes(split)
-    done, number_of_fits = 0, sum(subsets.values())
+    done = 0
+    number_of_fits = sum(subsets.values())
     points: dict[int, Array] = {}
     for size, number in subsets.items():
         texts_of_fold = _share_of_fold(size, split) * np.bincount(split.fold)
@@ -72,7 +74,8 @@ def _subsets_of_sizes(split: CvSplit) -> dict[int, int]:
     """Number of training texts of a point -> number of subsets of that size."""
     fold_sizes = np.bincount(split.fold)
     smallest_training = len(split.fold) - fold_sizes.max()
-    subsets, size = {}, FIRST_SIZE
+    subsets = {}
+    size = FIRST_SIZE
     while size < LAST_DOUBLING * smallest_training:
         most = min(1 / _share_of_fold(size, split), fold_sizes.min(), MOST_SUBSETS)
         subsets[size] = int(most)
@@ -88,7 +91,8 @@ def _share_of_fold(size: int, split: CvSplit) -> float:
 def _curve_point(r: Array, n_units: int, share_of_texts: float, seed: int) -> Array:
     """The mean of ``r`` (subsets, 1 + draws), with draws that also vary with the training texts, of
     which a subset has this share of all texts."""
-    (value, *draws), n_draws = r.mean(axis=0), r.shape[1] - 1
+    value, *draws = r.mean(axis=0)
+    n_draws = r.shape[1] - 1
     if len(r) < MOST_SUBSETS:
         scale = spread_scale(n_units, len(r) * share_of_texts, n_draws, seed)
         return np.append(value, spread_draws(value, np.array(draws), scale, -1, 1))

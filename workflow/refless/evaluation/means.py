@@ -29,10 +29,18 @@ Array = np.ndarray
 ALL = "all"
 """What the row of all texts has in the column ``system``."""
 MEAN_COLUMNS = [
-    *("system", "rated", "unrated", "effective_clusters"),
-    *(*Measure("rated_mean").interval, "rated_standard_error"),
-    *(*Measure("mean").interval, "standard_error", "weight", "correction"),
-    *("rank_low", "rank_high"),
+    "system",
+    "rated",
+    "unrated",
+    "effective_clusters",
+    *Measure("rated_mean").interval,
+    "rated_standard_error",
+    *Measure("mean").interval,
+    "standard_error",
+    "weight",
+    "correction",
+    "rank_low",
+    "rank_high",
 ]
 """``rated_mean`` is of ratings alone, ``mean`` also of predictions, which count ``weight``;
 ``effective_clusters`` are the contexts, or texts, that ratings are worth; ``correction`` is
@@ -78,10 +86,12 @@ def mean_tables(
     """
     parts = _parts(rated, unrated)
     systems = [name for name in parts if name != ALL]
-    of_ratings, means = {}, {}
+    of_ratings = {}
+    means = {}
     for name, (some, others) in parts.items():
         if len(some):
-            blind, rest = (part.assign(predicted=0.0) for part in (some, others))
+            blind = some.assign(predicted=0.0)
+            rest = others.assign(predicted=0.0)
             of_ratings[name] = _powered(blind, rest, options)
             means[name] = _powered(some, others, options)
     rows: dict[str, Mean] = dict(means)
@@ -92,7 +102,8 @@ def mean_tables(
         rows[ALL] = mean_of_systems({name: means[name] for name in systems}, texts)
         alone[ALL] = mean_of_systems({name: of_ratings[name] for name in systems}, texts)
         if options.one_context:
-            rows[ALL], alone[ALL] = (replace(one, effective=1.0) for one in (rows[ALL], alone[ALL]))
+            rows[ALL] = replace(rows[ALL], effective=1.0)
+            alone[ALL] = replace(alone[ALL], effective=1.0)
     cells = []
     for name, (some, others) in parts.items():
         row: dict[str, Any] = {"system": name, "rated": len(some), "unrated": len(others)}
@@ -114,10 +125,8 @@ def _parts(
     rated: pd.DataFrame, unrated: pd.DataFrame
 ) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """The rated and the other texts of `ALL`, and of each system if there are several."""
-    of_rated, of_unrated = (
-        {str(name): rows for name, rows in table.groupby("group", sort=False)}
-        for table in (rated, unrated)
-    )
+    of_rated = {str(name): rows for name, rows in rated.groupby("group", sort=False)}
+    of_unrated = {str(name): rows for name, rows in unrated.groupby("group", sort=False)}
     parts = {ALL: (rated, unrated)}
     systems = sorted({*of_rated, *of_unrated})
     for name in systems if len(systems) > 1 else []:
@@ -126,11 +135,10 @@ def _parts(
 
 
 def _powered(rated: pd.DataFrame, unrated: pd.DataFrame, options: MeanOptions) -> PoweredMean:
-    cluster, text = (
-        np.concatenate([part[column] for part in (rated, unrated)])
-        for column in ("cluster", "text_number")
-    )
-    quality, predicted = (rated[name].to_numpy(float) for name in ("quality", "predicted"))
+    cluster = np.concatenate([part["cluster"] for part in (rated, unrated)])
+    text = np.concatenate([part["text_number"] for part in (rated, unrated)])
+    quality = rated["quality"].to_numpy(float)
+    predicted = rated["predicted"].to_numpy(float)
     others = unrated["predicted"].to_numpy(float)
     numbers = rated.index.to_numpy() if options.these_outputs else None
     mean = powered_mean(quality, predicted, others, cluster, text, numbers)
@@ -163,7 +171,8 @@ def _plan_cells(
     rated: pd.DataFrame, unrated: pd.DataFrame, options: MeanOptions
 ) -> dict[str, float]:
     """`PLAN_COLUMNS` of a mean; clusters are its contexts."""
-    quality, predicted = (rated[name].to_numpy(float) for name in ("quality", "predicted"))
+    quality = rated["quality"].to_numpy(float)
+    predicted = rated["predicted"].to_numpy(float)
     context = rated["cluster"].to_numpy()
     every = np.concatenate([context, unrated["cluster"]])
     plan = plan_mean(

@@ -30,13 +30,16 @@ ENOUGH_OF_A_FOLD = 5
 those of all texts, and have no interval where folds have fewer."""
 FEWEST_SYSTEMS = 4
 """Systems without which nothing is said of the next one."""
-WITHIN_SYSTEMS, WITHIN_CONTEXTS = "within_systems", "within_contexts"
-"""r of texts of one system, and of texts of one context."""
+WITHIN_SYSTEMS = "within_systems"
+"""r of texts of one system."""
+WITHIN_CONTEXTS = "within_contexts"
+"""r of texts of one context."""
 CORRELATIONS = ("pearson", "spearman", WITHIN_SYSTEMS, WITHIN_CONTEXTS)
 
-FIXED, MOVED = "fixed", "moved"
-"""The correlation that decides a split with the estimates held fixed, (1 + draws,), and what
-`refless.evaluation.differences.FixedDraws` calls ``moved``, (draws,)."""
+FIXED = "fixed"
+"""The correlation that decides a split, with the estimates held fixed, (1 + draws,)."""
+MOVED = "moved"
+"""What `refless.evaluation.differences.FixedDraws` calls ``moved``, (draws,)."""
 Draws = dict[str, Array]
 """Measure -> its value on the texts themselves, and then on each draw: shape (1 + draws,), or (1,)
 where there are no draws; ``of_systems`` -> Pearson's r of each system, (systems,)."""
@@ -55,7 +58,8 @@ def measure(
     and `r_within` or, where systems are left out, ``of_systems``; the draws hold the estimates
     fixed. Where a method abstains, the mean of its training part counts. ``score`` is what ranks
     texts if it is not the estimate, float64 (n,), in the direction of `score_direction`."""
-    quality, group = rated.quality, _groups(rated, split)
+    quality = rated.quality
+    group = _groups(rated, split)
     # rounded as means of neighbors are, since equal means tie
     training_means = np.round(training_mean(quality, split.fold), 12)
     filled = np.where(np.isnan(estimates), training_means, estimates)
@@ -63,7 +67,8 @@ def measure(
     if score is not None:
         directed = score * score_direction(score, quality)
         ranked = np.where(np.isnan(score), training_mean(directed, split.fold), directed)
-    x, y = centred(ranked, group), centred(quality, group)
+    x = centred(ranked, group)
+    y = centred(quality, group)
     covered = ~np.isnan(estimates)
     unit, blocks = _weights(rated, draws, seed)
     pearson = pearson_within(x, y, unit, group)
@@ -124,8 +129,10 @@ def r_within(
 
 def pearson_draws(estimates: Array, rated: Rated, split: CvSplit, draws: int, seed: int) -> Array:
     """``pearson`` of `measure` alone, (1 + draws,), of estimates of all texts."""
-    group, (unit, blocks) = _groups(rated, split), _weights(rated, draws, seed)
-    x, y = centred(estimates, group), centred(rated.quality, group)
+    group = _groups(rated, split)
+    unit, blocks = _weights(rated, draws, seed)
+    x = centred(estimates, group)
+    y = centred(rated.quality, group)
     return bootstrap(pearson_within(x, y, unit, group), blocks)
 
 
@@ -161,7 +168,8 @@ def mean_with_spread(
     values[MOVED] = np.zeros(len(of_texts))
     scale = spread_scale(rated.resampling_units.number, share, len(of_texts), seed)
     for name in [name for name in CORRELATIONS if name in values]:
-        value, draws = values[name][0], values[name][1:]
+        value = values[name][0]
+        draws = values[name][1:]
         if len(draws):
             values[name] = np.append(value, spread_draws(value, draws, scale, -1, 1))
     grid, _ = rated.system_grid
@@ -173,7 +181,8 @@ def mean_with_spread(
         enough = len(of_systems) >= FEWEST_SYSTEMS and number > 0 and np.isfinite(of_systems).all()
         draws = t_draws(of_systems, number, seed) if enough else np.empty(0)
         moved = np.nan_to_num(of_texts - np.nanmean(of_texts)) if enough else np.empty(0)
-        values[FIXED], values[MOVED] = np.append(of_systems.mean(), draws), moved
+        values[FIXED] = np.append(of_systems.mean(), draws)
+        values[MOVED] = moved
         if enough and share:  # systems share training texts, so their own r move together
             draws = draws + (training_factor(share) ** 2 - 1) ** 0.5 * moved
         values["pearson_by_system"] = np.append(of_systems.mean(), draws)
@@ -185,7 +194,8 @@ def score_direction(score: Array, quality: Array) -> float:
     folds and repeats have one direction, and that of the line by which new texts are scored. The
     direction of each training part would let a useless score be shown too often."""
     scored = ~np.isnan(score)
-    x, y = score[scored], quality[scored]
+    x = score[scored]
+    y = quality[scored]
     return -1.0 if len(x) and (x - x.mean()) @ (y - y.mean()) < 0 else 1.0
 
 

@@ -11,8 +11,12 @@ from refless.data.join import keys_of
 from refless.evaluation.decisions import Decision, Decisions
 from refless.methods import NETWORKS
 
-NEW_TEXTS, PREDICTED, MODEL = "NEW.tsv", "predicted.tsv", "mine.npz"
-"""What the texts to rate, the file with predictions, and RNN-QE's model are called."""
+NEW_TEXTS = "NEW.tsv"
+"""What the file of texts to rate is called."""
+PREDICTED = "predicted.tsv"
+"""What the file of predictions is called."""
+MODEL = "mine.npz"
+"""What RNN-QE's model is called."""
 UNNAMED = "RATED.tsv"
 """What ratings are called that were no file."""
 _OPTIONS = {"format", "columns", "repeated", "center", "join", "raters"}

@@ -103,5 +103,6 @@ def rank_ranges(
     beats[[number_of[name] for name in better], [number_of[name] for name in worse]] = True
     for number in range(len(names)):
         beats[:, number] |= beats[:, beats[:, number]].any(axis=1)
-    first, last = 1 + beats.sum(axis=0), len(names) - beats.sum(axis=1)
+    first = 1 + beats.sum(axis=0)
+    last = len(names) - beats.sum(axis=1)
     return {name: (int(first[n]), int(last[n])) for name, n in number_of.items()}

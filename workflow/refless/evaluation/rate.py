@@ -82,7 +82,8 @@ def by_method(
     """Predictions of texts by a method that is not neighbors. Raises FormatError: as
     `check_columns`."""
     check_columns(name, training, texts, path)
-    rated_texts, quality = training["text"].tolist(), training["quality"].tolist()
+    rated_texts = training["text"].tolist()
+    quality = training["quality"].tolist()
     making = replace(making, all_texts=[*rated_texts, *texts["text"]])
     predicted = method(name).make(making).fit(training, quality).predict(texts)
     columns = [training[column].tolist() for column in deciding_columns(name, training)]
@@ -152,12 +153,15 @@ def with_agreement(scores: ScoreAnswer, quality: Sequence[float]) -> ScoreAnswer
 
     quality : the rating of each text, (texts,); NaN where nobody rated it
     """
-    predicted, truth = scores.table["prediction"].to_numpy(float), np.array(quality, float)
-    n, covered = len(predicted), int((~np.isnan(predicted)).sum())
+    predicted = scores.table["prediction"].to_numpy(float)
+    truth = np.array(quality, float)
+    n = len(predicted)
+    covered = int((~np.isnan(predicted)).sum())
     facts = scores.facts | {"n": n, "covered": covered, "coverage": covered / n if n else None}
     if not np.isnan(truth).all():
         facts |= agreement(predicted, truth, facts["mean_rating"])
-    warnings, lines = [*scores.warnings], []
+    warnings = [*scores.warnings]
+    lines = []
     if leaked := facts["own_text_known"]:
         known = f"{leaked} of {n} texts have their own text among the rated texts that predict them"
         warnings.append(known + ", so that correlations are too high" * ("mse" in facts))
@@ -267,9 +271,8 @@ def _nearest(
 def _among_neighbors(model: NeighborsRegressor, texts: list[str] | None) -> int:
     """How many texts have their own text, in any spelling, among their nearest neighbors."""
     candidates = model.texts_ if texts is None else _among(texts, model.texts_)
-    rated, candidate = (
-        np.array([*map(fold_key, some)], object) for some in (model.texts_, candidates)
-    )
+    rated = np.array([*map(fold_key, model.texts_)], object)
+    candidate = np.array([*map(fold_key, candidates)], object)
     rows, similarity = model.nearest(None if texts is None else candidates)
     same = (rated[rows] == candidate[:, None]) & (similarity >= model.tau_)
     return int(same.any(axis=1).sum())

@@ -160,7 +160,8 @@ class Rated:
 
 def of_user(user: UserRatings) -> Rated:
     """A user's ratings on their `scale_of`. Raises FormatError: as `rated_of`."""
-    ratings, quality = user.ratings, user.texts["quality"]
+    ratings = user.ratings
+    quality = user.texts["quality"]
     low, high = scale_of(user)
     texts = user.texts.assign(quality=(quality - low) / ((high - low) or 1))
     rated = rated_of(texts, (low, high), path=", ".join(file.path for file in user.files))
@@ -179,7 +180,8 @@ def of_user(user: UserRatings) -> Rated:
 def scale_of(user: UserRatings) -> tuple[float, float]:
     """The lowest and the highest possible rating: those that were given, or those that there are,
     widened to the means of centred ratings."""
-    single, quality = user.ratings["quality"], user.texts["quality"]
+    single = user.ratings["quality"]
+    quality = user.texts["quality"]
     low, high = user.scale or (single.min(), single.max())
     return float(min(low, quality.min())), float(max(high, quality.max()))
 
@@ -191,7 +193,8 @@ def rated_of(
     ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``. Raises
     FormatError: fewer than `FEWEST` different rated texts, or all are rated alike."""
     rows = texts[texts["quality"].notna()]
-    quality, text_id = rows["quality"].to_numpy(np.float64), text_ids(rows["text"])
+    quality = rows["quality"].to_numpy(np.float64)
+    text_id = text_ids(rows["text"])
     if (different := len(np.unique(text_id))) < FEWEST:
         message = f"{different} different rated texts are too few (by letters, digits and marks)"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")

@@ -18,13 +18,24 @@ from refless.methods import column_name, is_candidate
 
 Array = np.ndarray
 
-FEWEST_SHARED_TEXTS, FEWEST_RATERS = 30, 3
-"""Texts of a rater that another one rated, too; raters with as many."""
+FEWEST_SHARED_TEXTS = 30
+"""Texts of a rater that another one rated, too, without which the rater is left out."""
+FEWEST_RATERS = 3
+"""Raters with as many texts, without which no method is tested."""
 YARDSTICKS = ("constant", "additive")
 """What passes where raters agree little; then a method's passing says nothing."""
 REPLACE_COLUMNS = [
-    *("method", "kernel", "passes", "winning_rate", "wins", "raters", "advantage", "texts"),
-    *("ahead", "beyond_system", "rescaled"),
+    "method",
+    "kernel",
+    "passes",
+    "winning_rate",
+    "wins",
+    "raters",
+    "advantage",
+    "texts",
+    "ahead",
+    "beyond_system",
+    "rescaled",
 ]
 """``ahead``: closer to the raters than each of `YARDSTICKS`, one-sided p below 0.05;
 ``beyond_system``: the interval of r within systems lies above 0, or is not asked for, by
@@ -65,17 +76,19 @@ def rater_test(
     """
     rated = ~np.isnan(ratings)
     unit = np.abs(ratings[rated]).max(initial=0) or 1.0  # what is rounded below has none
-    ratings, candidate = ratings / unit, candidate / unit
+    ratings = ratings / unit
+    candidate = candidate / unit
     usable = (rated.sum(axis=1) >= 2) & ~np.isnan(candidate)
-    p, advantages, no_further = [], [], np.full(ratings.shape, np.nan)
+    p = []
+    advantages = []
+    no_further = np.full(ratings.shape, np.nan)
     for rater in range(ratings.shape[1]):
         rows = usable & rated[:, rater]
         if rows.sum() < FEWEST_SHARED_TEXTS:
             continue
         others = np.delete(ratings[rows], rater, axis=1)
-        method, person = (
-            _distance(answer, others, scoring) for answer in (candidate[rows], ratings[rows, rater])
-        )
+        method = _distance(candidate[rows], others, scoring)
+        person = _distance(ratings[rows, rater], others, scoring)
         no_further[rows, rater] = method <= person
         p.append(_lower_p((person <= method).astype(float) - (method <= person), epsilon))
         advantages.append((method <= person).mean())
@@ -137,7 +150,8 @@ def replacement_table(
         return pd.DataFrame(columns=REPLACE_COLUMNS), f"{reason}; {FEWEST_RATERS} must"
     values = comparison.predictions
     values = values[(values["split"] == "texts") & (values["repeat"] == 0)]
-    quality, fold = rated.to_user_scale(rated.quality), comparison.splits["texts"][0].fold
+    quality = rated.to_user_scale(rated.quality)
+    fold = comparison.splits["texts"][0].fold
     tests: dict[tuple[str, str], RaterTest] = {}
     for (split, method, kernel), draws in comparison.draws.items():
         blind = not is_candidate(method) and method not in YARDSTICKS
@@ -188,7 +202,8 @@ def rescaled(score: Array, quality: Array, fold: Array) -> Array:
         training = (fold != number) & ~np.isnan(score)
         if not training.any():
             continue
-        x, y = score[training], quality[training]
+        x = score[training]
+        y = quality[training]
         deviation = x.std()
         slope = np.sign((x - x.mean()) @ (y - y.mean())) * y.std() / deviation if deviation else 0.0
         candidates = fold == number

@@ -27,8 +27,10 @@ from refless.statistics.printed_p import printed_p
 
 MOST_LINES = 30
 """The answer has so many lines at most."""
-MOST_ROWS, MOST_ROWS_OF_TWO = 8, 5
-"""Scores, or candidates for a rater, that the answer lists; and of each if it lists both."""
+MOST_ROWS = 8
+"""Scores, or candidates for a rater, that the answer lists if it lists one of the two kinds."""
+MOST_ROWS_OF_TWO = 5
+"""Scores, and candidates for a rater, that it lists if it lists both."""
 MOST_OF_A_NAME = 30
 """Columns of a name within a sentence."""
 BETWEEN = 0.1

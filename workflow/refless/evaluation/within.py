@@ -29,7 +29,9 @@ from refless.statistics.measure import Measure
 Array = np.ndarray
 
 WITHIN_COLUMNS = [
-    *("split", "method", "kernel"),
+    "split",
+    "method",
+    "kernel",
     *Measure("r_within_systems").interval,
     *Measure("r_within_contexts").interval,
     *Measure("accuracy_within_contexts").interval,
@@ -65,7 +67,8 @@ def within_table(comparison: Comparison) -> pd.DataFrame:
     r is of all repeats, accuracy of the first: of scores as they are, and of estimates less the
     mean of their training part, which falls as ratings that are left out rise.
     """
-    rated, rows = comparison.rated, []
+    rated = comparison.rated
+    rows = []
     for key, draws in comparison.draws.items():
         cells: dict[str, Any] = dict(zip(("split", "method", "kernel"), key, strict=True))
         for name in (WITHIN_SYSTEMS, WITHIN_CONTEXTS):
@@ -86,7 +89,8 @@ def within_table(comparison: Comparison) -> pd.DataFrame:
 def _first_values(comparison: Comparison, key: Row) -> Array:
     """A score in its direction, or the first estimates of a method less the mean of their training
     part, float64 (n,)."""
-    rated, (split, *of_method) = comparison.rated, key
+    rated = comparison.rated
+    split, *of_method = key
     score = rated.scores.get(key[1])
     if score is not None:
         return np.asarray(score * score_direction(score, rated.quality))
@@ -126,7 +130,8 @@ def text_pairs(score: Array, quality: Array, context: Array, seed: int = 0) -> T
     if not number:
         nothing = np.zeros(0)
         return TextPairs(nothing, nothing > 0, nothing > 0, nothing.astype(np.int64))
-    a, b = np.concatenate(first), np.concatenate(second)
+    a = np.concatenate(first)
+    b = np.concatenate(second)
     by_score = score[a] - score[b]
     by_quality = np.round(quality[a] - quality[b], 12)  # equal means tie, however they were summed
     return TextPairs(

@@ -33,7 +33,8 @@ _log = logging.getLogger(__name__)
 
 _DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
-LEFT_OUT, OTHER_FOLDS = "left_out", "other_folds"
+LEFT_OUT = "left_out"
+OTHER_FOLDS = "other_folds"
 DRAWN = ("pearson", "pearson_by_system")
 """Measures whose draws are kept."""
 MACHINE = "_machine"
@@ -41,7 +42,10 @@ MACHINE = "_machine"
 COMPARISON_COLUMNS = [
     "dataset",
     *(name for name in COMPARED if name not in ("mse_of_mean", "ratings_saved", "reason")),
-    *("provenance", "reason", *(Measure(name).draws for name in DRAWN), TRAINING_FACTOR),
+    "provenance",
+    "reason",
+    *(Measure(name).draws for name in DRAWN),
+    TRAINING_FACTOR,
 ]
 """Columns of the table, and draws; the difference is from the best text-blind method."""
 
@@ -56,7 +60,8 @@ def rated_task(dataset: Task, human_systems: Sequence[str] = (), machines: bool 
     texts = separate_items(dataset.texts, dataset.ratings)
     if not human_systems:
         return rated_of(texts)
-    writers, people = texts["system"].astype(str).str.split("+"), set(human_systems)
+    writers = texts["system"].astype(str).str.split("+")
+    people = set(human_systems)
     if unknown := people - set(writers.explode()):
         message = f"no system of {dataset.name} is called {min(unknown)}"
         raise SettingError(message, remedy="`human_systems` has names of its column system")

@@ -16,7 +16,10 @@ from refless.statistics.measure import PUBLISHED, Measure
 from refless.store import sealed
 from refless.store.tables import STRINGS
 
-EQUAL, INSIDE, OUTSIDE, ABSENT = "equal", "inside", "outside", "absent"
+EQUAL = "equal"
+INSIDE = "inside"
+OUTSIDE = "outside"
+ABSENT = "absent"
 _WHOLE_NUMBERS = {
     "n",
     "n_covered",

@@ -72,7 +72,8 @@ def kernel(
     >>> kernel("rouge_l.plain", ["a good cat"], ["a cat", "no dog"]).tolist()
     [[0.8, 0.0]]
     """
-    candidates, index = _checked(candidates), _index(name, training, options)
+    candidates = _checked(candidates)
+    index = _index(name, training, options)
     out: Array = np.empty((len(candidates), index.size), dtype)
 
     def keep(values: Array, first: int, start: int) -> None:
@@ -128,7 +129,8 @@ def neighbor_sums(
     """
     from refless.kernels._neighbors import add_neighbors
 
-    candidates, index = _checked(candidates), _index(name, training, options)
+    candidates = _checked(candidates)
+    index = _index(name, training, options)
     quality = _of_texts(quality, index.size)
     left_out = _left_out(exclude, len(candidates), index.size)
     ascending, ranks = np.unique(_taus(taus), return_inverse=True)
@@ -173,8 +175,10 @@ def group_sums(
     """
     from refless.kernels._neighbors import add_levels
 
-    candidates, index = _checked(candidates), _index(name, training, options)
-    quality, taus = _of_texts(quality, index.size), _taus(taus)
+    candidates = _checked(candidates)
+    index = _index(name, training, options)
+    quality = _of_texts(quality, index.size)
+    taus = _taus(taus)
     if len(taus) == 0 or (np.diff(taus) < 0).any():
         raise KernelError(f"taus are {taus.tolist()}", remedy="give one or more, ascending")
     ways = [_indices("groups", way, index.size, index.size) for way in groups]
@@ -243,7 +247,8 @@ def nearest(
 
     if not isinstance(number, int | np.integer) or number < 1:
         raise KernelError(f"number is {number!r}", remedy="ask for 1, 2, ... training texts")
-    candidates, index = _checked(candidates), _index(name, training, options)
+    candidates = _checked(candidates)
+    index = _index(name, training, options)
     left_out = _left_out(exclude, len(candidates), index.size)
     rows = np.full((len(candidates), number), -1, np.int64)
     best = np.full(rows.shape, -np.inf)
@@ -263,7 +268,8 @@ def unread(name: str, texts: Sequence[str]) -> tuple[int, str]:
     >>> unread("bleu.char", ["yes", "maybe"])[0], unread("rouge_l.plain", ["Москва 5", "a cat"])[0]
     (1, 1)
     """
-    reads, compares = entry(name).reads, entry(name).compares
+    reads = entry(name).reads
+    compares = entry(name).compares
     if reads is None:
         return 0, ""
     number = sum(reads(text) < LEAST_READ for text in texts)

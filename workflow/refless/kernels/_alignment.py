@@ -38,7 +38,9 @@ def align(
                 fit = fits[fit, 2]
     # Synonyms, from the last word of x that has one. What does not fit now never will.
     while True:
-        best, its, n_left = -1, -1, 0
+        best = -1
+        its = -1
+        n_left = 0
         for c in range(n_spare):
             fit = spare[c, 1]
             while fit > 0:
@@ -48,7 +50,8 @@ def align(
                 fit = fits[fit, 2]
             if fit > 0 and not 0 < spare[c, 2] <= lasting:
                 if i > best:
-                    best, its = i, n_left
+                    best = i
+                    its = n_left
                 spare[n_left, 0], spare[n_left, 1], spare[n_left, 2] = spare[c, 0], fit, spare[c, 2]
                 n_left += 1
         n_spare = n_left
@@ -105,27 +108,33 @@ def fill_meteor(
         for i in range(n):
             for k in range(starts[words[i]], starts[words[i] + 1]):
                 n_fits += 1
-                fits[n_fits, 0], fits[n_fits, 1] = i, passes[k]
+                fits[n_fits, 0] = i
+                fits[n_fits, 1] = passes[k]
                 fits[n_fits, 2] = heads[others[k]]
                 heads[others[k]] = n_fits
         for text in range(start, stop):
             # unsigned, as the numbers of words are: signed and unsigned together would be floats
-            end, size = np.uint64(s_starts[text + 1]), s_starts[text + 1] - s_starts[text]
+            end = np.uint64(s_starts[text + 1])
+            size = s_starts[text + 1] - s_starts[text]
             n_spare = np.uint64(0)
             for back in range(np.uint64(1), np.uint64(size + 1)):
-                spare[n_spare, 0], spare[n_spare, 1] = end - back, heads[s[end - back]]
+                spare[n_spare, 0] = end - back
+                spare[n_spare, 1] = heads[s[end - back]]
                 n_spare += np.uint64(spare[n_spare, 1] > 0)
             value = 0.0
             if n_spare > 0:
                 spare[:n_spare, 2] = 0
-                pairs[:n, 0], pairs[:n, 1], pairs[:n, 2] = -1, -3, 0
+                pairs[:n, 0] = -1
+                pairs[:n, 1] = -3
+                pairs[:n, 2] = 0
                 m = align(fits, spare, pairs, int(n_spare), lasting)
                 if m > 0:
                     chunks = m
                     for i in range(1, n):
                         chunks -= pairs[i, 0] == pairs[i - 1, 1] + 1
                     broken = chunks / m
-                    precision, recall = m / n, m / size
+                    precision = m / n
+                    recall = m / size
                     f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)
                     value = (1 - 0.5 * (broken * broken * broken)) * f
             out[candidate - first, text - start] = value

@@ -23,7 +23,8 @@ def side_by_side(
     order : int64 (texts,), the texts, group by group
     """
     ends = np.append(0, np.cumsum(words > 0))[starts]
-    words, sizes = words[words > 0], np.diff(ends)
+    words = words[words > 0]
+    sizes = np.diff(ends)
     order = np.argsort(sizes, kind="stable")
     sizes = sizes[order]
     longest = np.append(sizes[_LANES - 1 :: _LANES], sizes[-1:][: len(order) % _LANES])

@@ -74,7 +74,8 @@ def add_levels(
     # where to begin to look for a level, by the value in steps
     lowest = np.searchsorted(taus, np.arange(_STEPS + 1) / _STEPS, side="right") - 1
     for row in range(values.shape[0]):
-        group_counts, group_sums = counts[first + row], sums[first + row]
+        group_counts = counts[first + row]
+        group_sums = sums[first + row]
         for c in range(values.shape[1]):
             value = values[row, c]
             if not value >= taus[0]:

@@ -55,7 +55,8 @@ def number_of(table: np.ndarray, key: np.int64, new: int) -> int:
     while table[slot, 0] != key:
         if table[slot, 0] == -1:
             if new >= 0:
-                table[slot, 0], table[slot, 1] = key, new
+                table[slot, 0] = key
+                table[slot, 1] = new
             return new
         slot = (slot + 1) & last
     return table[slot, 1]
@@ -102,7 +103,8 @@ def number_units(
     bounds : int64 (3 * texts + 1,), where the units of text t and order 2 + o start: 3 * t + o
     table, met, count : as they are now
     """
-    units, grams = np.empty(3 * len(codes), np.int32), codes.copy()
+    units = np.empty(3 * len(codes), np.int32)
+    grams = codes.copy()
     bounds = np.zeros(3 * (len(starts) - 1) + 1, np.int64)
     filled = 0
     for text in range(len(starts) - 1):
@@ -124,7 +126,8 @@ def number_units(
                 # n-grams that start with it: their keys are above those of characters and words
                 grams[i] = np.int32((1 << 30) + number)
                 if met[number, 0] != before + text + 1:
-                    met[number, 0], met[number, 1] = before + text + 1, 0
+                    met[number, 0] = before + text + 1
+                    met[number, 1] = 0
                 elif clipped:
                     met[number, 1] += 1
                     key = (np.int64(1) << 62) | (number << 31) | np.int64(met[number, 1])
@@ -165,7 +168,8 @@ def block_of(units: np.ndarray, starts: np.ndarray, count: int, lengths: np.ndar
     counts = np.bincount(units, minlength=count)
     used = np.flatnonzero(counts)
     unit_starts = np.append([0], np.append(np.cumsum(counts[used]), len(units))).astype(np.int32)
-    places, posts = np.zeros(count, np.int32), np.empty(len(units), np.uint16)
+    places = np.zeros(count, np.int32)
+    posts = np.empty(len(units), np.uint16)
     places[used] = unit_starts[:-2]
     fill_posts(units, starts, places, posts)
     different, numbers = np.unique(lengths, return_inverse=True)
@@ -212,7 +216,10 @@ def add_rows(rows: np.ndarray, chosen: np.ndarray, few: np.ndarray, total: np.nd
     # Four at a time, so that the bytes added up are read and written less often.
     k = 0
     while k + 4 <= len(chosen):
-        a, b, c, d = rows[chosen[k]], rows[chosen[k + 1]], rows[chosen[k + 2]], rows[chosen[k + 3]]
+        a = rows[chosen[k]]
+        b = rows[chosen[k + 1]]
+        c = rows[chosen[k + 2]]
+        d = rows[chosen[k + 3]]
         for text in range(n):
             few[text] += a[text] + b[text] + c[text] + d[text]
         k += 4
@@ -261,12 +268,14 @@ def fill_bleu(
         some = False
         # 4-grams first: without a shared one the kernel is 0.
         for order in range(2, -1, -1):
-            begin, end = bounds[3 * candidate + order], bounds[3 * candidate + order + 1]
+            begin = bounds[3 * candidate + order]
+            end = bounds[3 * candidate + order + 1]
             for text in range(n):
                 shared[order, text] = 0
             n_chosen = 0
             for i in range(begin, end):
-                low, high = where[units[i], 0], where[units[i], 1]
+                low = where[units[i], 0]
+                high = where[units[i], 1]
                 some |= low < 0 or low < high
                 if low < 0:
                     chosen[n_chosen] = -1 - low

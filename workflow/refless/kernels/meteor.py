@@ -59,7 +59,8 @@ def _blocks(
     x_words = list(vocabulary)
     s, s_starts = number_words([text.lower().split() for text in training], vocabulary)
     # numba asks of each signed index whether it counts from the end
-    x, s = x.view(np.uint32), s.view(np.uint32)
+    x = x.view(np.uint32)
+    s = s.view(np.uint32)
     stem_of = stems(vocabulary)
     by_stem: dict[str, list[int]] = {}
     for word, number in vocabulary.items():

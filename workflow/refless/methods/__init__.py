@@ -24,16 +24,27 @@ from refless.errors import SettingError
 if TYPE_CHECKING:
     from refless.methods.estimators import TableEstimator
 
-TEXT_BLIND, READS_TEXT, GIVEN_SCORE, NETWORK = "text-blind", "reads text", "score", "network"
-"""Kinds of methods. A text-blind method does not look at what a text says, but perhaps at its
-system, context and length, or whether the same text was rated."""
-NEIGHBORS, RIDGE, COMBINED, NETWORKS = "neighbors", "ridge", "combined", "rnn_qe"
-SURFACE, SURFACE_RIDGE = "surface", "surface_ridge"
+TEXT_BLIND = "text-blind"
+"""A kind of method: it does not look at what a text says, but perhaps at its system, context and
+length, or whether the same text was rated."""
+READS_TEXT = "reads text"
+"""A kind of method: it predicts from what a text says."""
+GIVEN_SCORE = "score"
+"""A kind of method: the user gave its values."""
+NETWORK = "network"
+"""A kind of method: RNN-QE."""
+NEIGHBORS = "neighbors"
+RIDGE = "ridge"
+COMBINED = "combined"
+NETWORKS = "rnn_qe"
+SURFACE = "surface"
+SURFACE_RIDGE = "surface_ridge"
 DEFAULT_KERNEL = "bleu.char"
 """The kernel of neighbors where nobody names another."""
-SCORE_PREFIX, SURFACE_PREFIX = "score_", "surface_"
-"""What the names of given scores begin with; and before these, those of scores beside the surface,
-such as ``surface_score_judge``."""
+SCORE_PREFIX = "score_"
+"""What the names of given scores begin with."""
+SURFACE_PREFIX = "surface_"
+"""What stands before these where scores are beside the surface: ``surface_score_judge``."""
 
 
 @dataclass(frozen=True)

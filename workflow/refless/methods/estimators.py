@@ -100,7 +100,8 @@ def cross_fit_split(
     texts of the other folds alone are fitted to."""
     estimates = np.full(len(table), np.nan)
     for number in range(int(fold.max()) + 1):
-        candidates, rows = fold == number, fold != number
+        candidates = fold == number
+        rows = fold != number
         if training is not None:
             rows = rows & training
         estimator.fit(table[rows], quality[rows])
@@ -171,7 +172,9 @@ class Estimator:
     """
 
     def __init__(self, model: Any, features: Features, new_contexts: bool = False) -> None:
-        self.model, self.features, self.new_contexts = model, features, new_contexts
+        self.model = model
+        self.features = features
+        self.new_contexts = new_contexts
 
     def fit(self, table: pd.DataFrame, quality: Any) -> Self:
         """Fit the model."""
@@ -231,7 +234,8 @@ class Neighbors:
     ) -> list[Array]:
         """Return what the function `cross_fit` would: for each split the estimates of all texts,
         float64 (texts,). Each pair of texts is compared once, for all splits."""
-        texts, folds = list(table["text"]), [split.fold for split in splits]
+        texts = list(table["text"])
+        folds = [split.fold for split in splits]
         clusters = [clusters_of(table, split.new_contexts) for split in splits]
         sums = group_sums(
             self.model.kernel,
@@ -244,7 +248,8 @@ class Neighbors:
             threads=self.model.threads,
             **dict(self.model.options or {}),
         )
-        of_all, of_others = sums[: len(splits)], sums[len(splits) :]
+        of_all = sums[: len(splits)]
+        of_others = sums[len(splits) :]
         return [
             self._cross_fit_split(fold, quality, cluster, *pair)
             for fold, cluster, *pair in zip(folds, clusters, of_all, of_others, strict=True)
@@ -273,7 +278,8 @@ class Neighbors:
             tau = best_tau(counts, totals, others.take(some), *limits)
             if tau is None:
                 continue
-            candidates, level = np.flatnonzero(fold == number), TAUS.index(tau)
+            candidates = np.flatnonzero(fold == number)
+            level = TAUS.index(tau)
             counts, totals = (
                 values[candidates, :, level].sum(axis=1) - values[candidates, number, level]
                 for values in of_all
@@ -311,7 +317,9 @@ class WeightedReferences:
         scale: tuple[float, float] = (0.0, 1.0),
         new_contexts: bool = False,
     ) -> None:
-        self.rated_texts, self.scale, self.new_contexts = rated_texts, scale, new_contexts
+        self.rated_texts = rated_texts
+        self.scale = scale
+        self.new_contexts = new_contexts
 
     def fit(self, table: pd.DataFrame, quality: Any) -> Self:
         """Keep the training texts as references, and fit the line."""
@@ -347,7 +355,8 @@ class WeightedReferences:
         in_training, outside = sources.scores_by_fold(fold, clusters)
         estimates = np.full(len(fold), np.nan)
         for number in range(int(fold.max()) + 1):
-            training, candidates = fold != number, fold == number
+            training = fold != number
+            candidates = fold == number
             line = Line().fit(in_training[training, number], quality[training])
             estimates[candidates] = line.predict(outside[candidates])
         return estimates
@@ -363,7 +372,8 @@ class _Sources:
     def __init__(
         self, table: pd.DataFrame, new: int, quality: Array, settings: WeightedReferences
     ) -> None:
-        n, self._new = len(table), new
+        n = len(table)
+        self._new = new
         references = references_of(table)
         flat = [text for texts in references for text in texts]
         of_text = np.repeat(np.arange(n), [len(texts) for texts in references])
@@ -378,7 +388,8 @@ class _Sources:
         self._weight = np.append(of_rating, np.ones(len(flat)))
         self._source = np.append(self._rated, n + np.arange(len(flat)))
         self._source_item = np.append(self._item[new:], self._item[of_text])
-        self._flat, self._text_of_reference = len(flat), of_text
+        self._flat = len(flat)
+        self._text_of_reference = of_text
 
     def _sources(self, owner: Array) -> TextRows:
         """All sources; ``owner`` is of each rated text, and references have none."""
@@ -388,7 +399,8 @@ class _Sources:
     def scores_without_cluster(self) -> Array:
         """Return the score of each rated text, float64 (rated,), against the sources outside of its
         cluster; NaN without a reference of positive weight."""
-        rows, cluster = self._rated, self._cluster[self._new :]
+        rows = self._rated
+        cluster = self._cluster[self._new :]
         candidates = TextRows(rows, cluster, self._item[rows])
         statistics = self._words.statistics(candidates, self._sources(cluster), self._weight)
         return _positive_scores(statistics[:, 0])

@@ -18,12 +18,15 @@ from refless.models.rnn_qe.meaning import TEXT, kind_of_meanings, tokens_of, uno
 
 Array = np.ndarray
 
-TEXT_KEY, LOOKUP_KEY = "text_key", "lookup_key"
-"""Equal for texts of one fold key (`refless.data.text_ids`); for texts that are equal once the
-values of their MR are slots."""
-CONTEXT_KEY, CONTEXT_GROUP = "context_key", "context_group"
-"""Equal for texts that answer the same context or MR; for those whose contexts are left out
-together, since they differ in signs or in the values of an MR alone. Empty for a text without."""
+TEXT_KEY = "text_key"
+"""Column: equal for texts of one fold key (`refless.data.text_ids`)."""
+LOOKUP_KEY = "lookup_key"
+"""Column: equal for texts that are equal once the values of their MR are slots."""
+CONTEXT_KEY = "context_key"
+"""Column: equal for texts that answer the same context or MR; empty for a text without."""
+CONTEXT_GROUP = "context_group"
+"""Column: equal for texts whose contexts are left out together, since they differ in signs or in
+the values of an MR alone; empty for a text without."""
 HUMAN = "human"
 """Column: whether a person wrote the text."""
 SCORE = "score_"

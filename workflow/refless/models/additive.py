@@ -58,11 +58,13 @@ class Additive:
     def fit(self, texts: Sequence[RatedText], quality: Any, groups: Any = None) -> Self:
         """Fit to ``quality``, float64 (texts,). Texts of one of the ``groups`` stay together where
         the penalty is chosen (default: none)."""
-        values, numbers = np.asarray(quality, np.float64), _numbers(texts)
+        values = np.asarray(quality, np.float64)
+        numbers = _numbers(texts)
         self._systems = sorted({text.system for text in texts} - {""})
         self._contexts = sorted({text.context for text in texts} - {""})
         self._edges = np.unique(np.quantile(numbers[:, 0], np.arange(1, BINS) / BINS))
-        self._mean, deviation = numbers.mean(axis=0), numbers.std(axis=0)
+        self._mean = numbers.mean(axis=0)
+        deviation = numbers.std(axis=0)
         self._deviation = np.where(deviation > 0, deviation, 1)
         self._range = float(np.ptp(values)) or 1.0
         features = self._features(texts)

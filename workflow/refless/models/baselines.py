@@ -19,11 +19,14 @@ Array = np.ndarray
 
 _PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """The penalties of ridge regression on texts, among which one is chosen."""
-FOLDS, MANY = 3, 5000
-"""A penalty is chosen on so many folds. With more training texts than the second number, one of
-the folds is enough."""
-EXACT, NEAR = 1e-12, 1e-5
-"""The solver's tolerance for estimates, which shall not depend on the machine, and for choosing."""
+FOLDS = 3
+"""The number of folds on which a penalty is chosen."""
+MANY = 5000
+"""The number of training texts above which one of these folds is enough."""
+EXACT = 1e-12
+"""The solver's tolerance for estimates, which shall not depend on the machine."""
+NEAR = 1e-5
+"""The solver's tolerance for choosing a penalty."""
 STEPS = 5
 """After so many steps a solver looks whether it is near enough."""
 
@@ -71,8 +74,10 @@ class Line:
     """
 
     def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
-        x, y = np.asarray(X, np.float64), np.asarray(quality, np.float64)
-        self.slope_, self.start_ = 0.0, float(y.mean())
+        x = np.asarray(X, np.float64)
+        y = np.asarray(quality, np.float64)
+        self.slope_ = 0.0
+        self.start_ = float(y.mean())
         x, y = x[~np.isnan(x)], y[~np.isnan(x)]
         if len(x) > 1 and np.ptp(x) > 0:
             dx = x - x.mean()
@@ -166,7 +171,8 @@ class RidgeTfidf:
     """
 
     def __init__(self, ngrams: Ngrams | None = None, alphas: Sequence[float] = _PENALTIES) -> None:
-        self.ngrams, self.alphas = ngrams, sorted(alphas)
+        self.ngrams = ngrams
+        self.alphas = sorted(alphas)
 
     def fit(self, texts: Any, quality: Any, groups: Any = None) -> Self:
         from sklearn.feature_extraction.text import TfidfTransformer
@@ -249,14 +255,16 @@ def ridge_path(X: Any, quality: Array, new: Any, penalties: Sequence[float]) -> 
     """
     from scipy.linalg import solve_banded
 
-    mean, transposed = np.asarray(X.mean(axis=0)).ravel(), X.T.tocsr()
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    transposed = X.T.tocsr()
     level = quality.mean()
     length = np.linalg.norm(quality - level)
     if np.ptp(quality) == 0:
         return np.full((new.shape[0], len(penalties)), level)
 
     def solution(penalty: float) -> Array:
-        above, below = [0.0, *off_diagonal[:-1]], [*off_diagonal[:-1], 0.0]
+        above = [0.0, *off_diagonal[:-1]]
+        below = [*off_diagonal[:-1], 0.0]
         bands = np.array([above, np.add(diagonal, penalty), below])
         return np.asarray(solve_banded((1, 1), bands, np.eye(len(diagonal))[0]))
 
@@ -312,7 +320,8 @@ class RidgeBeside:
     def __init__(
         self, baseline: Any, ngrams: Ngrams | None = None, alphas: Sequence[float] = _PENALTIES
     ) -> None:
-        self.baseline, self.ridge = baseline, RidgeTfidf(ngrams, alphas)
+        self.baseline = baseline
+        self.ridge = RidgeTfidf(ngrams, alphas)
 
     def fit(self, X: Any, quality: Any, groups: Any = None) -> Self:
         values = np.asarray(quality, np.float64)

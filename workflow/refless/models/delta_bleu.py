@@ -45,7 +45,8 @@ def parts(statistics: Array) -> tuple[Array, Array, Array, Array]:
     array([2., 1.])
     """
     orders = statistics.shape[-1] // 2 - 1
-    matches, totals = statistics[..., :orders], statistics[..., orders:-2]
+    matches = statistics[..., :orders]
+    totals = statistics[..., orders:-2]
     return matches, totals, statistics[..., -2], statistics[..., -1]
 
 
@@ -61,7 +62,8 @@ class IndexedTexts:
         self._lengths = np.array([len(words) for words in split], np.int64)
         vocabulary: dict[str, int] = {}
         words, _ = number_words(split, vocabulary)
-        text, gram = np.repeat(np.arange(len(split)), self._lengths), words.astype(np.int64)
+        text = np.repeat(np.arange(len(split)), self._lengths)
+        gram = words.astype(np.int64)
         by_order = []
         for order in range(1, max_order + 1):
             starts_in = text[: len(gram)]
@@ -98,7 +100,8 @@ class IndexedTexts:
 
         Raises SettingError: rows do not fit together, or are of no text, item or owner.
         """
-        hypotheses, references = self._checked(hypotheses), self._checked(references)
+        hypotheses = self._checked(hypotheses)
+        references = self._checked(references)
         weight = np.ascontiguousarray(weight, np.float64)
         if weight.shape != references.text.shape or np.isnan(weight).any() or groups < 0:
             raise SettingError(
@@ -111,7 +114,8 @@ class IndexedTexts:
         order = np.argsort(references.item, kind="stable")
         items = np.arange(item.max(initial=-1) + 2)
         bounds = np.searchsorted(references.item[order], items).astype(np.int64)
-        references, group = TextRows(*(column[order] for column in references)), group[order]
+        references = TextRows(*(column[order] for column in references))
+        group = group[order]
         ends, postings = self._postings(references)
         best = np.zeros((self.max_order + 2, len(text), 1 + groups))
         _add_matches(
@@ -128,7 +132,9 @@ class IndexedTexts:
             bounds=self._bounds,
             out=best,
         )
-        matches, heaviest, nearest = best[:-2], best[-2], best[-1]
+        matches = best[:-2]
+        heaviest = best[-2]
+        nearest = best[-1]
         length = self._lengths[text][:, None]
         grams = np.maximum(length - np.arange(self.max_order)[:, None, None], 0)
         closest = np.where(nearest < 0, (-1 - nearest) % (self._lengths.max() + 1), -1)
@@ -138,7 +144,8 @@ class IndexedTexts:
 
     def _checked(self, rows: TextRows) -> TextRows:
         """The rows as the compiled code reads them."""
-        shape, most = (np.size(rows.text),), np.iinfo(np.int64).max
+        shape = (np.size(rows.text),)
+        most = np.iinfo(np.int64).max
         fits = (
             are_indices(rows.text, shape, 0, len(self._lengths))
             and are_indices(rows.owner, shape, NOBODY, most)
@@ -174,7 +181,10 @@ def tokenize(text: str, tokens: str = "words") -> str:
     return text if tokens == "blanks" else " ".join(re.findall(r"\w+|[^\w\s]", text.lower()))
 
 
-_INT, _INTS, _FLOAT, _OUT = "int64[::1]", "int64[:, ::1]", "float64[::1]", "float64[:, :, ::1]"
+_INT = "int64[::1]"
+_INTS = "int64[:, ::1]"
+_FLOAT = "float64[::1]"
+_OUT = "float64[:, :, ::1]"
 
 
 @compiled(f"Tuple((float64, float64, int64))({_FLOAT}, {_INT}, {_INT}, int64)")
@@ -186,13 +196,15 @@ def best_and_runner_up(
     best = second = -np.inf
     winner = NOBODY
     for k in range(len(values)):
-        value, group = values[k], groups[k]
+        value = values[k]
+        group = groups[k]
         if owners[k] == left_out and left_out != NOBODY:
             continue
         if value > best:
             if winner != group or group == NOBODY:
                 second = best
-            best, winner = value, group
+            best = value
+            winner = group
         elif value > second and (winner != group or group == NOBODY):
             second = value
     return best, second, winner
@@ -235,13 +247,19 @@ def _add_matches(
     kept, so leaving a group out counts nothing again. ``references`` has owners, lengths and
     groups.
     """
-    width, most = lengths.max() + 1, 0
+    width = lengths.max() + 1
+    most = 0
     for number in reference_bounds[1:] - reference_bounds[:-1]:
         most = max(most, number)
-    values, owners, groups = np.empty(most), np.empty(most, np.int64), np.empty(most, np.int64)
+    values = np.empty(most)
+    owners = np.empty(most, np.int64)
+    groups = np.empty(most, np.int64)
     for h in range(len(text)):
-        low, high = reference_bounds[item[h]], reference_bounds[item[h] + 1]
-        weights, writers, part = weight[low:high], references[0, low:high], references[2, low:high]
+        low = reference_bounds[item[h]]
+        high = reference_bounds[item[h] + 1]
+        weights = weight[low:high]
+        writers = references[0, low:high]
+        part = references[2, low:high]
         best, second, winner = best_and_runner_up(weights, writers, part, owner[h])
         _add_best(out[-2, h], best, second, winner)
         for j in range(low, high):
@@ -249,7 +267,8 @@ def _add_matches(
             values[j - low] = -1.0 - (distance * width + references[1, j])
         best, second, winner = best_and_runner_up(values[: high - low], writers, part, owner[h])
         _add_best(out[-1, h], best, second, winner)
-        first, last = posting_bounds[item[h]], posting_bounds[item[h] + 1]
+        first = posting_bounds[item[h]]
+        last = posting_bounds[item[h] + 1]
         for k in range(bounds[text[h]], bounds[text[h] + 1]):
             gram, count, order = grams[:, k]
             first += np.searchsorted(postings[0, first:last], gram)

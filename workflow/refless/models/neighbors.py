@@ -99,7 +99,8 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        auto, highest = self.tau == AUTO, entry(self.kernel).highest
+        auto = self.tau == AUTO
+        highest = entry(self.kernel).highest
         if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= highest)):
             raise SettingError(
                 f"tau is {self.tau}; values of {self.kernel} go up to {highest:g}",
@@ -110,7 +111,8 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
                 f"min_neighbors is {self.min_neighbors}, max_share {self.max_share}",
                 remedy="give 1, 2, ... and a number in [0, 1]",
             )
-        self.texts_, self.quality_ = list(texts), np.array(quality, np.float64)
+        self.texts_ = list(texts)
+        self.quality_ = np.array(quality, np.float64)
         fits = self.texts_ and self.quality_.shape == (len(self.texts_),)
         if not fits or isinstance(texts, str) or not np.isfinite(self.quality_).all():
             raise SettingError(

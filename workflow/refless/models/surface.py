@@ -21,13 +21,20 @@ from refless.models.folds import in_folds
 
 Array = np.ndarray
 
-FOLDS, FEWEST_FOLDS = 5, 3
-"""Inner folds, at most; and without which boosting has no weight, since a model that leaves out two
+FOLDS = 5
+"""The number of inner folds, at most."""
+FEWEST_FOLDS = 3
+"""The number of inner folds without which boosting has no weight, since a model that leaves out two
 of them must have something to learn from."""
-TREES, LEAVES, RATE, TEXTS_OF_A_LEAF = 50, 8, 0.1, 20
-"""Gradient boosting has so many trees, leaves of a tree at most, this learning rate, and so many
-training texts of a leaf at least. These were chosen on simulated texts alone
-(`benchmarks.surface`)."""
+# Gradient boosting: these settings were chosen on simulated texts alone (`benchmarks.surface`).
+TREES = 50
+"""The number of trees."""
+LEAVES = 8
+"""The number of leaves of a tree, at most."""
+RATE = 0.1
+"""The learning rate."""
+TEXTS_OF_A_LEAF = 20
+"""The number of training texts of a leaf, at least."""
 MOST_SYSTEMS = 200
 """Boosting can tell apart so many systems, those with the most training texts. Scikit-learn's limit
 is 255."""
@@ -77,12 +84,11 @@ class Surface:
         group = group_numbers(groups, len(texts))
         # compared methods that build on this one are fitted to the same texts one after the other
         parts = _fitted(tuple(texts), values.tobytes(), group.tobytes(), self.seed)
-        self._additive, self._systems, self._boosting = (
-            parts.additive,
-            parts.systems,
-            parts.boosting,
-        )
-        self.weight_, self.cross_fitted_ = parts.weight, parts.cross_fitted
+        self._additive = parts.additive
+        self._systems = parts.systems
+        self._boosting = parts.boosting
+        self.weight_ = parts.weight
+        self.cross_fitted_ = parts.cross_fitted
         return self
 
     def predict(self, texts: Sequence[RatedText]) -> Array:
@@ -109,7 +115,8 @@ class _Parts(NamedTuple):
 @lru_cache(maxsize=1024)
 def _fitted(texts: tuple[RatedText, ...], quality: bytes, group: bytes, seed: int) -> _Parts:
     """The parts of `Surface`, from float64 and int64 arrays as bytes."""
-    values, groups = np.frombuffer(quality), np.frombuffer(group, np.int64)
+    values = np.frombuffer(quality)
+    groups = np.frombuffer(group, np.int64)
     fold = in_folds(groups, FOLDS, np.random.default_rng(seed))
     additive = Additive().fit(texts, values, groups.tolist())
     systems = _most_frequent([text.system for text in texts], MOST_SYSTEMS)
@@ -121,7 +128,8 @@ def _fitted(texts: tuple[RatedText, ...], quality: bytes, group: bytes, seed: in
     boosted = np.zeros(len(texts))
     if fold.max() + 1 >= FEWEST_FOLDS:
         for k in range(int(fold.max()) + 1):
-            rest, candidates = fold != k, fold == k
+            rest = fold != k
+            candidates = fold == k
             model = _boosting(features[rest], (values - left_out[k])[rest])
             boosted[candidates] = model.predict(features[candidates])
     weight = _weight(boosted, values - base)

@@ -96,7 +96,8 @@ def _in_lines(text: str, letters: int) -> str:
 def save(figure: Figure, path: Destination, table: pd.DataFrame) -> None:
     """Write ``path`` with each of the endings pdf, svg and png, and the ``table`` that is drawn
     with csv; by their record, the report knows that they are the ones that were drawn."""
-    stem, inputs = Path(path), inputs_of(path)
+    stem = Path(path)
+    inputs = inputs_of(path)
     contents = {stem.with_suffix(".csv"): table_text(table).encode()}
     try:
         # laid out and measured once, not once for each format
@@ -146,7 +147,8 @@ def forest_figure(
     """
     parts = dict(iter(rows.reset_index(drop=True).groupby("down", sort=False)))
     orders = [part["label"].drop_duplicates().tolist() for part in parts.values()]
-    heights, most = [len(order) for order in orders], rows.groupby("down")["across"].nunique().max()
+    heights = [len(order) for order in orders]
+    most = rows.groupby("down")["across"].nunique().max()
     height = 1.1 + 0.3 * len(parts) + pitch * sum(heights)
     figure, axes = panels(len(parts), most, height, title, sharex=True, height_ratios=heights)
     above: dict[int, str] = {}
@@ -262,7 +264,8 @@ def judged(rows: pd.DataFrame, text_blind: pd.Series, panel: Sequence[str]) -> p
         best text-blind method; and those of ``panel``
     text_blind : bool, of each row
     """
-    low, high = rows["difference_low"], rows["difference_high"]
+    low = rows["difference_low"]
+    high = rows["difference_high"]
     style = pd.Series("none", rows.index).mask(low.notna(), "both")
     style = style.mask(low > 0, "above").mask(high < 0, "below").mask(text_blind, BLIND)
     best = rows["value"].where(text_blind).groupby([rows[name] for name in panel])

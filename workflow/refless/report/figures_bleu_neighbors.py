@@ -67,7 +67,8 @@ def figure_over_thresholds(
         the bootstrap of tables
     column : ``spearman``, with the average annotator, or ``coverage``
     """
-    thresholds, draws = _thresholds(settings), max(1, settings["draws"] // _SHARE_OF_DRAWS)
+    thresholds = _thresholds(settings)
+    draws = max(1, settings["draws"] // _SHARE_OF_DRAWS)
     tasks = read_predicted(ratings, predictions, **thresholds)
     curve = curves.threshold_curves(tasks, kernel, thresholds, draws, settings["seed"])
     interval = Measure(column).interval
@@ -131,7 +132,8 @@ def figure_over_sizes(
     }
     title = "BLEU Neighbors, figure 4: rho and coverage, by the number of rated texts"
     title += f" ({words()['kernel'][kernel]})"
-    rows, measures = curve.rename(columns={"dataset": "series"}), ("spearman", "coverage")
+    rows = curve.rename(columns={"dataset": "series"})
+    measures = ("spearman", "coverage")
     figure, axes = sizes_figure(rows, looks, measures, printed, title)
     tasks = curve["dataset"].unique()
     for dataset in tasks:

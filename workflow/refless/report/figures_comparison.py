@@ -62,7 +62,9 @@ def _sorted(rows: pd.DataFrame) -> pd.DataFrame:
 def _title(rows: pd.DataFrame) -> str:
     """What is drawn, and the answer, counted."""
     counts = rows.loc[rows["style"] != BLIND, "style"].value_counts()
-    above, both, below = (int(counts.get(style, 0)) for style in ("above", "both", "below"))
+    above = int(counts.get("above", 0))
+    both = int(counts.get("both", 0))
+    below = int(counts.get("below", 0))
     return (
         "Pearson's r of each method, and whether it passes the best that reads no text\n"
         f"Of {above + both + below} leads over that, {above} are above 0, {below} below, and"

@@ -34,11 +34,13 @@ def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) ->
     """
 
     def cell(match: re.Match[str]) -> str:
-        name, text = match[1], match[2]
+        name = match[1]
+        text = match[2]
         if name not in numbers:
             raise FormatError(f"there is no number {name}", remedy="add it to numbers.yaml")
         row = dict(numbers[name])
-        table, column = read_table(tables / f"{row.pop('from')}.csv"), row.pop("column")
+        table = read_table(tables / f"{row.pop('from')}.csv")
+        column = row.pop("column")
         for key, value in row.items():
             table = table[table[key].fillna("").astype(str) == str(value)]
         columns = [column] + [f"{column}_{end}" for end in ("low", "high") if "(" in text]

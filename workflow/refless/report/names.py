@@ -42,7 +42,8 @@ def join_names(names: Names, row: Mapping[Any, Any], columns: Iterable[str]) -> 
 def row_name(names: Names, columns: Iterable[str], text: str) -> str:
     """What a person writes for the name of a row: values of these columns, joined by commas, but
     for empty ones."""
-    parts, left = [], text.split(", ")
+    parts = []
+    left = text.split(", ")
     for column in columns:
         if left and left[0] in names.get(column, {}):
             parts.append(names[column][left.pop(0)])

@@ -81,7 +81,8 @@ def make_report(
     Raises FormatError, StaleError: as `refless.store.sealed.read`.
     Raises OutputError: a file cannot be written.
     """
-    results, entries = Path(results), list(entries)
+    results = Path(results)
+    entries = list(entries)
     tables = [entry.name for entry in entries if entry.tabulated_by]
     records = {name: read_record(results / f"tables/{name}.csv") for name in tables}
     cells = read_table(results / f"tables/{FRONT}.csv")
@@ -122,7 +123,8 @@ def make_report(
         },
         "files": {"../report.html": hashlib.sha256(html.encode()).hexdigest()},
     }
-    page_path, record_path = results / "report.html", results / "run/provenance.json"
+    page_path = results / "report.html"
+    record_path = results / "run/provenance.json"
     write_together({page_path: html, record_path: json_text(provenance)})
 
 
@@ -161,7 +163,8 @@ def _items(
     if entry.tabulated_by:
         table = read_table(results / f"tables/{entry.name}.csv")
         metadata = records[entry.name]["metadata"]
-        caption, parts = metadata["caption"], parts_of(entry, table, metadata["datasets"])
+        caption = metadata["caption"]
+        parts = parts_of(entry, table, metadata["datasets"])
         counts = (f"{n} {name}" for name, n in metadata["provenance_counts"].items())
         causes = causes_of(cells, entry.name)
         rows = ", ".join(counts)
@@ -174,7 +177,8 @@ def _items(
         sentence = ""
         if entry.name in WRITERS:
             sentence = sentence_of(entry.name, read(stem.with_suffix(".csv")).content, settings)
-        name, label = entry.name + suffixes[0], label + suffixes[1]
+        name = entry.name + suffixes[0]
+        label = label + suffixes[1]
         yield Item(entry, name, label, caption, picture=picture, sentence=sentence)
 
 

@@ -77,7 +77,8 @@ class Part:
 def parts_of(entry: Entry, table: pd.DataFrame, datasets: Mapping[str, str]) -> list[Part]:
     """The grids of a table, those without any number of ours last; rows in the table's order, as
     `_part` says. ``datasets`` are names of data sets."""
-    names, rows = with_datasets(datasets), table.to_dict("records")
+    names = with_datasets(datasets)
+    rows = table.to_dict("records")
     parts = []
     for section in entry.sections:
         inside = [row for row in rows if _fits(row, section.where)]

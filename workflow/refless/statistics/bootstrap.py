@@ -19,8 +19,10 @@ BLOCK = 1 << 21
 """Weights that a bootstrap holds at a time."""
 KEPT = 1 << 26
 """Weights up to which all draws are kept for the next row of a table: 128 MB."""
-FEWEST_CONTEXTS, FEWEST_TEXTS = 10, 30
-"""Contexts from which on they are resampled; different texts without which there is no interval."""
+FEWEST_CONTEXTS = 10
+"""The number of contexts from which on they are resampled."""
+FEWEST_TEXTS = 30
+"""The number of different texts without which there is no interval."""
 FEWEST_EFFECTIVE = 3.0
 """Effective units, such as contexts, without which there is no interval."""
 ENOUGH_UNITS = 30
@@ -308,7 +310,8 @@ def t_draws(values: Array, draws: int, seed: int) -> Array:
     >>> np.quantile(draws, [0.025, 0.975]).round(1)  # 0.25 - 3.18 * 0.065, 0.25 + 3.18 * 0.065
     array([0. , 0.5])
     """
-    few, generator = len(values), np.random.default_rng([seed, 4])
+    few = len(values)
+    generator = np.random.default_rng([seed, 4])
     away = generator.standard_normal((draws, few)) @ (values - values.mean()) / few
     return np.asarray(values.mean() + t_scale(few, draws, seed) * away)
 
@@ -326,11 +329,13 @@ def draw_blocks(units: int | Array | ResamplingUnits, draws: int, seed: int) -> 
         units = np.arange(units)
     if not isinstance(units, ResamplingUnits):
         units = ResamplingUnits(units)
-    primary, crossed = units.primary, units.crossed
+    primary = units.primary
+    crossed = units.crossed
     n = int(primary.max()) + 1
     if crossed is not None:  # what is not resampled counts once, in column 0
         texts = int(crossed.max()) + 1
-        primary, crossed = primary + 1, np.where(crossed < 0, 0, crossed + 1 + n)
+        primary = primary + 1
+        crossed = np.where(crossed < 0, 0, crossed + 1 + n)
         n += texts
     poisson = crossed is not None
     kept = n * draws <= KEPT

@@ -126,11 +126,13 @@ def working_covariance(estimate: ClusteredEstimate) -> WorkingCovariance:
 
     with the shares u, spreads v and their sum V; d_gh is 1 for g = h, else 0. For several means,
     their covariances add up. A cluster that is all of a mean moves it by nothing: a is 0."""
-    share, spread = estimate.share, estimate.spread
+    share = estimate.share
+    spread = estimate.spread
     adjust = np.where(share < 1, 1 / np.sqrt(np.where(share < 1, 1 - share, 1)), 0)
     means = len(share)
     middle = np.zeros((2 * means, 2 * means))
-    first, second = np.arange(means), means + np.arange(means)
+    first = np.arange(means)
+    second = means + np.arange(means)
     middle[first, first] = spread.sum(axis=1)
     middle[first, second] = middle[second, first] = -1
     columns = np.concatenate([adjust * share, adjust * spread])
@@ -231,9 +233,9 @@ def crossing_factor(influence: Array, cluster: Array, text: Array) -> float:
     1.5
     """
     both = np.unique(np.stack([cluster, text]), axis=1, return_inverse=True)[1].reshape(-1)
-    by_cluster, by_text, by_both = (
-        float((np.bincount(number, influence) ** 2).sum()) for number in (cluster, text, both)
-    )
+    by_cluster = float((np.bincount(cluster, influence) ** 2).sum())
+    by_text = float((np.bincount(text, influence) ** 2).sum())
+    by_both = float((np.bincount(both, influence) ** 2).sum())
     if not by_cluster > 0:
         return 1.0
     return float((1 + max(by_text - by_both, 0.0) / by_cluster) ** 0.5)

@@ -48,12 +48,14 @@ def spearman_rows(x: Array, y: Array) -> Array:
     >>> spearman_rows(np.array([[1.0, 2, 3], [3, 2, 1]]), np.array([[1.0, 2, 3], [1, 2, 3]]))
     array([ 1., -1.])
     """
-    y_ranks, rho = _midranks(y), np.empty(x.shape[:-1])
+    y_ranks = _midranks(y)
+    rho = np.empty(x.shape[:-1])
     yy = (y_ranks * y_ranks).sum(axis=1)
     for index in np.ndindex(x.shape[:-2]):
         ranks = _midranks(x[index])
         with np.errstate(invalid="ignore"):
-            xy, xx = (ranks * y_ranks).sum(axis=1), (ranks * ranks).sum(axis=1)
+            xy = (ranks * y_ranks).sum(axis=1)
+            xx = (ranks * ranks).sum(axis=1)
             rho[index] = xy / np.sqrt(xx * yy)
     return rho
 
@@ -68,7 +70,8 @@ def _midranks(rows: Array) -> Array:
     """
     m, n = rows.shape
     order = (np.argsort(rows, axis=1) + n * np.arange(m)[:, None]).ravel()
-    ascending, first = rows.ravel()[order].reshape(m, n), np.ones((m, n), bool)
+    ascending = rows.ravel()[order].reshape(m, n)
+    first = np.ones((m, n), bool)
     first[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
     starts = np.flatnonzero(first)  # of those that are equal
     size = np.diff(starts, append=m * n)
@@ -108,7 +111,8 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
             f" shape {weights.shape}",
             remedy="give one weight a draw and candidate, and each pair a candidate from 0",
         )
-    x_level, y_level = (np.unique(values, return_inverse=True)[1] for values in (x, y))
+    x_level = np.unique(x, return_inverse=True)[1]
+    y_level = np.unique(y, return_inverse=True)[1]
     order = np.argsort(x_level)  # memory is read in the order of one side at least
     pairs = np.array([column[order], x_level[order], y_level[order]], np.uint32)
     moments = np.empty((4, len(weights)))

@@ -57,14 +57,16 @@ def evaluate(
     """
     n = len(truth)
     covered = ~np.isnan(prediction)
-    p, t = prediction[covered], truth[covered]
+    p = prediction[covered]
+    t = truth[covered]
     rho, p_value = spearman(p, t)
     if len(p) < FEW:
         p_value = correlation_p(p, t, seed=seed)
     if not covered.any():
         undefined = IntervalEstimate(np.nan)
         return Evaluation(undefined, undefined, IntervalEstimate(0, 0, 0), p_value, n, 0)
-    rows, errors = np.flatnonzero(covered), (p - t) ** 2
+    rows = np.flatnonzero(covered)
+    errors = (p - t) ** 2
 
     def measures(weights: Array) -> Array:
         of_covered = weights[:, rows]
@@ -97,10 +99,13 @@ def agreement(
     1.0
     """
     complete = ~np.isnan(prediction) & ~np.isnan(truth)
-    p, t = prediction[complete], truth[complete]
+    p = prediction[complete]
+    t = truth[complete]
     group = np.zeros(len(p), np.int64) if group is None else group[complete]
-    x, y = centred(p, group), centred(t, group)
-    rho, errors = spearman(x, y)[0], np.square([p - t, mean - t])
+    x = centred(p, group)
+    y = centred(t, group)
+    rho = spearman(x, y)[0]
+    errors = np.square([p - t, mean - t])
     r = float("nan") if np.isnan(rho) else np.corrcoef(x, y)[0, 1]
     mse = errors.mean(axis=1) if len(p) else errors.sum(axis=1) * np.nan
     measures = {"pearson": r, "spearman": rho, "mse": mse[0], "mse_of_mean": mse[1]}

@@ -43,7 +43,8 @@ def annotator_weights(number: int, draws: int, seed: int) -> Array:
     >>> annotator_weights(3, draws=4, seed=0).sum(axis=0)
     array([3, 3, 3, 3])
     """
-    generator, equal = np.random.default_rng([seed, 2]), np.full(number, 1 / number)
+    generator = np.random.default_rng([seed, 2])
+    equal = np.full(number, 1 / number)
     return np.asarray(generator.multinomial(number, equal, draws).T)
 
 
@@ -58,7 +59,8 @@ def mean_over_annotators(values: Array, weights: Array) -> Array:
     >>> mean_over_annotators(np.array([[1.0], [4.0], [np.nan]]), np.array([[2], [1], [0]]))
     array([2.])
     """
-    total, number = np.nan_to_num(values) * weights, ~np.isnan(values) * weights
+    total = np.nan_to_num(values) * weights
+    number = ~np.isnan(values) * weights
     with np.errstate(invalid="ignore"):
         return np.asarray(total.sum(axis=0) / number.sum(axis=0))
 
@@ -78,8 +80,10 @@ def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
     _, annotator = np.unique(rater, return_inverse=True)
     # an annotator may rate a candidate twice
     _, pair = np.unique(candidate * (len(rater) + 1) + annotator, return_inverse=True)
-    total, number = np.bincount(candidate, rating), np.bincount(candidate)
-    own_total, own_number = np.bincount(pair, rating), np.bincount(pair)
+    total = np.bincount(candidate, rating)
+    number = np.bincount(candidate)
+    own_total = np.bincount(pair, rating)
+    own_number = np.bincount(pair)
     other_number = number[candidate] - own_number[pair]
     other_total = total[candidate] - own_total[pair]
     means = np.round(other_total / np.maximum(other_number, 1), 12)
@@ -101,10 +105,8 @@ def _annotator_means(
     from scipy.sparse import csr_array
 
     names, row = np.unique(rater, return_inverse=True)
-    total, number = (
-        csr_array((values, (row, candidate)), (len(names), n))
-        for values in (error, np.ones(len(error)))
-    )
+    total = csr_array((error, (row, candidate)), (len(names), n))
+    number = csr_array((np.ones(len(error)), (row, candidate)), (len(names), n))
 
     def means(weights: Array) -> Array:
         columns = np.asarray(weights, np.float64).T
@@ -160,8 +162,10 @@ def human_rows(
     measured = rating if estimate is None else estimate[candidate]
     target = others_mean(candidate, rater, rating) if others else truth[candidate]
     kept = ~np.isnan(target) & ~np.isnan(measured)
-    candidate, rater = candidate[kept], rater[kept]
-    measured, target = measured[kept], target[kept]
+    candidate = candidate[kept]
+    rater = rater[kept]
+    measured = measured[kept]
+    target = target[kept]
     rows_of = [np.flatnonzero(rater == name) for name in np.unique(rater)]
     if not rows_of:
         return AnnotatorScores(*[IntervalEstimate(float("nan"))] * 4)

@@ -41,8 +41,11 @@ class Measure:
     """
 
     def __init__(self, name: str) -> None:
-        self.name, self.low, self.high = name, f"{name}_low", f"{name}_high"
-        self.draws, self.published = f"{name}_draws", f"{PUBLISHED}{name}"
+        self.name = name
+        self.low = f"{name}_low"
+        self.high = f"{name}_high"
+        self.draws = f"{name}_draws"
+        self.published = f"{PUBLISHED}{name}"
         self.interval = [self.name, self.low, self.high]
         self.deals = [f"{name}_deals", f"{name}_deals_low", f"{name}_deals_high"]
         self.over_seeds = f"{name}_sd"

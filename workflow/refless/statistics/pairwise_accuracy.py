@@ -13,8 +13,10 @@ from refless.statistics.bootstrap import FEWEST_CONTEXTS, bootstrap, draw_blocks
 
 Array = np.ndarray
 
-PERMUTATIONS, SEED = 1000, 4
-"""The number of permutations, and the seed, of the test of two systems, as in mt-metrics-eval."""
+PERMUTATIONS = 1000
+"""The number of permutations in the test of two systems, as in mt-metrics-eval."""
+SEED = 4
+"""The seed of these permutations, as in mt-metrics-eval."""
 
 
 class SystemGrid(NamedTuple):
@@ -27,7 +29,8 @@ class SystemGrid(NamedTuple):
 
     def means(self, values: Array) -> Array:
         """The mean of each system's texts for each context, float64 (contexts, systems)."""
-        size, total = np.bincount(self.cell), np.bincount(self.cell, values[self.rows])
+        size = np.bincount(self.cell)
+        total = np.bincount(self.cell, values[self.rows])
         return (total / size).reshape(self.contexts, self.systems)
 
 
@@ -56,7 +59,8 @@ def permutation_p(values: Array, permutations: int = PERMUTATIONS, seed: int = S
     signs = 2 * np.rint(uniform).astype(np.float64) - 1
     first, second = np.triu_indices(systems, 1)
     centred = values - values.mean()
-    total, permuted = centred.sum(axis=0), signs @ centred
+    total = centred.sum(axis=0)
+    permuted = signs @ centred
     noise = 1e-9 * np.abs(centred).sum(axis=0).max()
     exceeds = permuted[:, first] - permuted[:, second] >= total[first] - total[second] - noise
     return np.asarray(exceeds.mean(axis=0))
@@ -90,7 +94,8 @@ def system_measures(
         p = [_drawn_p(v.tobytes(), people.shape, draws, bootstrap_seed) for v in (people, scores)]
         values = 1 - np.abs(p[0] - p[1]).mean(axis=1)
         values = np.clip(accuracy + values - values.mean(), 0, 1)
-    r, means = np.nan, (people.mean(axis=0), scores.mean(axis=0))
+    r = np.nan
+    means = (people.mean(axis=0), scores.mean(axis=0))
     if ranks and len(means[0]) > 2 and min(map(np.ptp, means)) > 1e-12:
         r = np.corrcoef(*means)[0, 1]
     return {"pairwise_accuracy": np.append(accuracy, values), "pearson_of_systems": np.array([r])}
@@ -106,7 +111,8 @@ def _drawn_p(content: bytes, shape: tuple[int, int], draws: int, seed: int) -> A
 
     def normal_p(weights: Array) -> Array:
         counts = weights.astype(np.float64)
-        sums, squares = counts @ values, counts @ squared
+        sums = counts @ values
+        squares = counts @ squared
         total = sums[:, first] - sums[:, second]
         ratio = total / np.sqrt(np.where(squares > 0, squares, 1))
         return np.where(squares > 0, ndtr(-ratio), 1.0).T

@@ -36,8 +36,10 @@ def correlation_p(x: Array, y: Array, ranks: bool = True, seed: int = 0) -> floa
 
     if len(x) < 3 or not (np.ptp(x) > 0 and np.ptp(y) > 0):  # no range: a NaN
         return float("nan")
-    first, second = (rankdata(values) if ranks else values for values in (x, y))
-    first, second = first - first.mean(), second - second.mean()
+    first = rankdata(x) if ranks else x
+    second = rankdata(y) if ranks else y
+    first = first - first.mean()
+    second = second - second.mean()
 
     def product(permuted: Array, axis: int) -> Array:
         """What orders differ in of a correlation."""

@@ -121,20 +121,25 @@ def powered_mean(
     >>> round(half.error, 3), round(more.error, 3)  # 10 / 3 / 4 is 0.833; a third of it is left
     (0.527, 0.913)
     """
-    n, others = len(quality), len(unrated)
+    n = len(quality)
+    others = len(unrated)
     if cluster is None or these_texts is not None:
         cluster = np.arange(n + others)
     weight = _weight(quality, predicted, unrated, cluster)
     value = float(quality.mean())
     if weight:
         value += weight * (float(unrated.mean()) - float(predicted.mean()))
-    left, slope = 1.0, weight
+    left = 1.0
+    slope = weight
     if these_texts is not None:
         left = others / (n + others)
         slope = weight / left if left else 0.0
-        cluster, text, unrated = these_texts, None, unrated[:0]
+        cluster = these_texts
+        text = None
+        unrated = unrated[:0]
     if not weight:
-        cluster, unrated = cluster[:n], unrated[:0]
+        cluster = cluster[:n]
+        unrated = unrated[:0]
     clusters, place = np.unique(cluster, return_inverse=True)
     remainder = quality - slope * predicted
     estimate = _estimate(remainder, weight * unrated, place, text, _variance(quality) or 1.0)
@@ -144,7 +149,8 @@ def powered_mean(
     if np.ptp(quality) <= 1e-12 * max(1.0, np.abs(quality).max()):
         freedom = float("nan")
     if not left:
-        error, freedom = 0.0, float("inf")
+        error = 0.0
+        freedom = float("inf")
     effective = float(n**2 / (rated.astype(float) ** 2).sum())
     return PoweredMean(
         value,
@@ -161,7 +167,8 @@ def powered_mean(
 
 def _weight(quality: Array, predicted: Array, unrated: Array, cluster: Array) -> float:
     """The weight of predictions, in [0, 1], that makes the error between clusters least."""
-    n, others = len(quality), len(unrated)
+    n = len(quality)
+    others = len(unrated)
     clusters, place = np.unique(cluster, return_inverse=True)
     alike = np.ptp(quality) <= 1e-12 * max(1.0, np.abs(quality).max())
     if not others or alike or len(np.unique(place[:n])) < 3:
@@ -184,7 +191,8 @@ def _estimate(
     """The mean of what predictions leave of ratings, and of weighted predictions of other texts, in
     the clusters ``place``. The working model has the variances of both, over a ``unit``. One
     cluster of predictions says nothing of how they vary, and is left out."""
-    n, clusters = len(remainder), int(place.max()) + 1
+    n = len(remainder)
+    clusters = int(place.max()) + 1
     estimate = clustered_mean(remainder, place[:n], clusters, _variance(remainder) / unit)
     away = (remainder - remainder.mean()) / n
     if len(np.unique(place[n:])) > 1:
@@ -251,7 +259,8 @@ def mean_of_systems(means: Mapping[str, PoweredMean], texts: Mapping[str, int]) 
     own = open_means & ~few
     products = cluster_products([(mean.estimate, mean.clusters) for mean in ordered])
     own_share = np.where(own, share, 0)
-    variance, freedom = products.variance(own_share), products.freedom(own_share)
+    variance = products.variance(own_share)
+    freedom = products.freedom(own_share)
     error, freedom = with_cost(variance**0.5, freedom, weight if own.any() else 0.0)
     parts = [(error**2, freedom)] if own.any() else []
     most = float("inf")

@@ -17,7 +17,8 @@ def kendall_rows(x: Array, y: Array) -> Array:
     """
     if y.ndim != 2 or x.shape[-2:] != y.shape:
         raise SettingError(f"x has the shape {x.shape}, y {y.shape}: rows of numbers do not fit")
-    x, y = np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64)
+    x = np.ascontiguousarray(x, np.float64)
+    y = np.ascontiguousarray(y, np.float64)
     tau = np.empty(x.shape[:-1])
     for index in np.ndindex(tau.shape):
         score, untied_x, untied_y = _pairs(x[index], y[index[-1]])
@@ -62,7 +63,8 @@ def add_moments(weights: Array, column: Array, groups: Array, out: Array) -> Non
                 ranks[xy, group] = 2 * below + size + 1  # twice the midrank
                 below += size
                 cubes += float(size) * size * size
-            out[0, draw], out[2 + xy, draw] = below, (float(below) * below * below - cubes) / 12
+            out[0, draw] = below
+            out[2 + xy, draw] = (float(below) * below * below - cubes) / 12
         product = 0.0
         for i in range(n):
             weight = float(weights[draw, column[i]])

@@ -41,9 +41,11 @@ def rater_agreement(ratings: pd.DataFrame, draws: int = 1000, seed: int = 0) -> 
     >>> raters.number, raters.repeated, round(raters.icc_single.value, 3)
     (3, 40, 1.0)
     """
-    value, rater = ratings["quality"].to_numpy(np.float64), ratings["rater"]
+    value = ratings["quality"].to_numpy(np.float64)
+    rater = ratings["rater"]
     text = pd.factorize(ratings["text"])[0]
-    texts, repeated = int(text.max()) + 1, int((np.bincount(text) > 1).sum())
+    texts = int(text.max()) + 1
+    repeated = int((np.bincount(text) > 1).sum())
     icc_single = icc_mean = IntervalEstimate(float("nan"))
     if repeated >= ENOUGH_TEXTS:
         weights = np.concatenate([np.ones((1, texts), np.uint16), draw_weights(texts, draws, seed)])

@@ -48,7 +48,8 @@ def one_way_analysis(
     mean = np.bincount(group, values) / size
     squares = np.bincount(group, (values - mean[group]) ** 2)
     weights = np.ones((1, len(size))) if weights is None else weights
-    groups, n = weights.sum(axis=1), weights @ size
+    groups = weights.sum(axis=1)
+    n = weights @ size
     with np.errstate(divide="ignore", invalid="ignore"):
         overall = weights @ (size * mean) / n
         above = weights @ (size * mean**2) - n * overall**2
@@ -227,7 +228,8 @@ def _needed(
     """Texts and contexts, one number each, or one a draw."""
     total = sizes.sum()
     square_share = ((sizes / total) ** 2).sum()
-    between, within = ratings.between, ratings.within
+    between = ratings.between
+    within = ratings.within
     drawing = residuals.between * (1 - square_share) + residuals.within
     left = np.zeros_like(drawing) if these_outputs else between * square_share + within / total
     effective = 1 / square_share

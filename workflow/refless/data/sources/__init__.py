@@ -55,7 +55,8 @@ def _parameters(loader: str) -> Mapping[str, inspect.Parameter]:
         if isinstance(node, ast.ImportFrom) and node.module in _LIGHT:
             kept.append(node)
         if isinstance(node, ast.FunctionDef) and node.name == "load":
-            node.returns, node.body = None, [ast.Pass(lineno=node.lineno, col_offset=0)]
+            node.returns = None
+            node.body = [ast.Pass(lineno=node.lineno, col_offset=0)]
             kept.append(node)
     names: dict[str, Any] = {}
     exec(compile(ast.Module(kept, []), str(path), "exec"), names)
@@ -78,7 +79,8 @@ def load(
     except Exception as error:
         if isinstance(error, FormatError) and error.path is not None:
             raise
-        paths, why = ", ".join(map(str, files.values())), f"{type(error).__name__}: {error}"
+        paths = ", ".join(map(str, files.values()))
+        why = f"{type(error).__name__}: {error}"
         message = f"cannot be read by the loader {loader}: {why.strip()}"
         remedy = "delete it and run again, which fetches it; or put the right one there"
         raise FormatError(message, path=paths, remedy=remedy) from error

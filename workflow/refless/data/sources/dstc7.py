@@ -14,7 +14,8 @@ import pandas as pd
 
 from refless.data.ratings import RatedTexts, anonymise
 
-LOW, HIGH = 1, 5
+LOW = 1
+HIGH = 5
 MARKS = {"relevance": "Relevance", "informativeness": "Informativeness"}
 
 
@@ -35,9 +36,9 @@ def load(
         Extra columns: ``context_id``, the means of the marks, ``item`` (ids of the row's outputs);
         this and ``system`` are joined by ``+``. ``ratings`` has both marks and the ``item``.
     """
-    contexts, outputs, judged = (
-        _member(path, name) for name in ("context", "system_responses", "human-eval-per-judge")
-    )
+    contexts = _member(path, "context")
+    outputs = _member(path, "system_responses")
+    judged = _member(path, "human-eval-per-judge")
     for table in (outputs, judged):
         table["system"] = table["SystemID"].replace("Human", "human")
         table["item"] = dataset + ":" + table["InstanceID"].str[:12] + ":" + table["system"]
@@ -49,7 +50,8 @@ def load(
     ratings["label"] = ratings[quality] if quality in MARKS else both
     ratings["id"] = ratings["item"].map(outputs.set_index("item")["id"])
     ratings["rater"] = anonymise(ratings["JudgeID"])
-    rows, same_text = ratings.groupby("id"), outputs.groupby("id")
+    rows = ratings.groupby("id")
+    same_text = outputs.groupby("id")
     texts = outputs.drop_duplicates("id").set_index("id")
     texts = texts[["InstanceID", "Response"]].set_axis(["context_id", "text"], axis=1)
     texts = texts.assign(

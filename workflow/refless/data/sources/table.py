@@ -39,7 +39,8 @@ def load(
     user = read_ratings(
         [path], columns=columns, scale=scale, repeated=repeated_ratings, raters=raters or []
     )
-    texts, ratings = user.texts, user.ratings
+    texts = user.texts
+    ratings = user.ratings
     labels = ratings["quality"] if len(ratings) else pd.Series([0.0, 1.0])
     low, high = scale or (labels.min(), labels.max())
     if not -math.inf < low < high < math.inf:

@@ -25,12 +25,14 @@ def load(path: str | Path, dataset: str) -> RatedTexts:
         the means of the dimensions, which ``ratings`` has one by one. Blanks around texts are left
         off (300 of 360 end with a line feed).
     """
-    texts, ratings = [], []
+    texts = []
+    ratings = []
     dialogues = json.loads(Path(path).read_text(encoding="utf-8"))
     for number, dialogue in enumerate(dialogues, start=1):
         fact = (dialogue["fact"] or "").strip()
         for response in dialogue["responses"]:
-            model, overall = response["model"], response["Overall"]
+            model = response["model"]
+            overall = response["Overall"]
             marks = {name.lower().replace(" ", "_"): response[name] for name in DIMENSIONS}
             slug = re.sub("[^a-z0-9.]+", "-", model.lower()).strip("-")
             row = {

@@ -63,14 +63,17 @@ def cross_fit(
     table = pd.DataFrame(tokenised(meanings, texts, kind))
     table = table.assign(median_quality=from_unit_interval(quality))
     rated = TrainingTexts(table.assign(id=table.index.astype(str)), references=pd.DataFrame())
-    folds, splits = int(fold.max()) + 1, []
+    folds = int(fold.max()) + 1
+    splits = []
     for k in range(folds):
-        test, dev = fold == k, fold == (k + 1) % folds
+        test = fold == k
+        dev = fold == (k + 1) % folds
         train = np.flatnonzero(~test & ~dev)
         splits.append(OutputSplit(train, np.flatnonzero(dev), np.flatnonzero(test), source=train))
     setup = 2 if errors else 1
     encoded = [Encoded(instances(rated, split, setup, seed)) for split in splits]
-    schedule, fewest = SCHEDULES[SHORT], min(len(split.train) for split in splits)
+    schedule = SCHEDULES[SHORT]
+    fewest = min(len(split.train) for split in splits)
     batch = int(np.clip(fewest // _EPOCH_BATCHES, 1, schedule.batch))
     schedule = replace(schedule, batch=batch)
     jobs = Parallel(n_jobs=threads, return_as="generator")(
@@ -82,7 +85,8 @@ def cross_fit(
         mrs, outputs = data.inputs(data.rows("test"))
         estimate[split.test] = to_unit_interval(predict(network, mrs, outputs))
     low, high = scale
-    prediction, truth = (low + values * (high - low) for values in (estimate.clip(0, 1), quality))
+    prediction = low + estimate.clip(0, 1) * (high - low)
+    truth = low + quality * (high - low)
     model = QEModel(
         networks=networks,
         vocabularies=[(sums_of(data.mr_words), sums_of(data.text_words)) for data in encoded],

@@ -94,10 +94,8 @@ class QEModel:
         from refless.models.rnn_qe.network import predict
 
         tokens = tokenised(meanings, texts, self.meanings)
-        mr_sums, text_sums = (
-            [list(map(word_sum, words.split())) for words in tokens[name]]
-            for name in ("mr", "words")
-        )
+        mr_sums = [list(map(word_sum, words.split())) for words in tokens["mr"]]
+        text_sums = [list(map(word_sum, words.split())) for words in tokens["words"]]
         ratings = [
             predict(network, token_numbers(mr_sums, mr), token_numbers(text_sums, text))
             for network, (mr, text) in zip(self.networks, self.vocabularies, strict=True)
@@ -145,7 +143,8 @@ def load_model(path: str | Path) -> QEModel:
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
         metadata = json.loads(str(arrays.pop("about")))
-        cross_validation, settings = metadata.pop("worth"), metadata.pop("settings")
+        cross_validation = metadata.pop("worth")
+        settings = metadata.pop("settings")
         # the model that comes with refless has the longer key
         cross_validation.setdefault("mse_of_mean", cross_validation.get("mse_of_the_mean"))
         if set(settings) != {"networks", "width", "scale", "meanings"}:
@@ -155,7 +154,8 @@ def load_model(path: str | Path) -> QEModel:
         if kind not in (ACTS, SLOTS, TEXT):
             raise ValueError(f"it reads {kind}")
         training_texts = frozenset(arrays.pop("seen").tolist())
-        networks, vocabularies = [], []
+        networks = []
+        vocabularies = []
         for number in range(settings["networks"]):
             sums = [arrays.pop(f"{number}.{side}.words").tolist() for side in ("mr", "text")]
             network = Network(len(sums[0]), len(sums[1]), settings["width"])

@@ -23,12 +23,14 @@ def scale_statistics(prediction: Array, truth: Array, weights: Array) -> dict[st
     >>> scale_statistics(truth, truth, np.ones((1, 3)))["pearson"]
     array([1.])
     """
-    k, n = len(SCALE), len(truth)
+    k = len(SCALE)
+    n = len(truth)
     pair = np.searchsorted(SCALE, prediction) * k + np.searchsorted(SCALE, truth)
     cells = csr_array((np.ones(n, np.int64), (pair, np.arange(n))), (k * k, n))
     # a pair of values is a candidate that is there as often as it was counted
     counts = np.ascontiguousarray((cells @ weights.T).T)
-    x, y = np.repeat(SCALE, k), np.tile(SCALE, k)
+    x = np.repeat(SCALE, k)
+    y = np.tile(SCALE, k)
     return {
         "pearson": weighted_pearson(x, y, counts),
         "spearman": weighted_spearman(x, y, counts),
