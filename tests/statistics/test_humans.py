@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.statistics import covered_errors, draw_weights, human_rows, interval
+from refless.statistics import Annotations, covered_errors, draw_weights, human_rows, interval
 from refless.statistics.humans import annotator_weights, others_mean
 from refless.statistics.reliability import ENOUGH_TEXTS, rater_agreement
 
@@ -114,7 +114,7 @@ def test_rows_are_what_a_slow_loop_says(ratings, predicted, others):
     estimate = np.round(truth + np.random.default_rng(2).normal(0, 0.3, 20), 1)
     estimate[[2, 5]] = NAN
     how = {"estimate": estimate if predicted else None, "others": others}
-    found = human_rows(candidate, rater, rating, truth, draws=30, seed=4, **how)
+    found = human_rows(Annotations(candidate, rater, rating), truth, draws=30, seed=4, **how)
     given = estimate[candidate] if predicted else rating
     target = slow_others(candidate, rater, rating) if others else truth[candidate]
     kept = ~np.isnan(given) & ~np.isnan(target)
@@ -126,12 +126,14 @@ def test_rows_are_what_a_slow_loop_says(ratings, predicted, others):
 
 def test_without_any_rating_the_rows_are_empty_not_an_error():
     candidate, rater, rating, truth = panel(1)
-    nobody = human_rows(candidate[:0], rater[:0], rating[:0], truth, draws=10)
+    nobody = human_rows(Annotations(candidate[:0], rater[:0], rating[:0]), truth, draws=10)
     of_nothing = np.full(20, NAN)
-    nothing = human_rows(candidate, rater, rating, truth, estimate=of_nothing, draws=10)
+    nothing = human_rows(
+        Annotations(candidate, rater, rating), truth, estimate=of_nothing, draws=10
+    )
     for found in (nobody, nothing):
         assert np.isnan([found.average_spearman.value, found.best_mse.low]).all()
-    flat = human_rows(candidate, rater, np.full(len(rating), 0.5), truth, draws=10)
+    flat = human_rows(Annotations(candidate, rater, np.full(len(rating), 0.5)), truth, draws=10)
     assert np.isnan(flat.average_spearman.value)
     assert flat.average_mse.value > 0
 
@@ -139,7 +141,7 @@ def test_without_any_rating_the_rows_are_empty_not_an_error():
 def test_equal_means_of_others_tie():
     """0.3 + 0.1 - 0.3 is not 0.1 in floating point."""
     of = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0.3, 0.1, 0.7, 0.1])
-    found = others_mean(*of)
+    found = others_mean(Annotations(*of))
     assert found[0] == found[2] == 0.1
 
 
@@ -153,7 +155,9 @@ def mean_mse(ratings: Panel, copies: np.ndarray, people: Sequence[int] | None = 
 @pytest.mark.parametrize("units", [None, np.arange(20) // 2])
 def test_covered_errors_are_what_a_slow_loop_says(units):
     ratings, covered = panel(3), np.arange(20) < 12
-    found = covered_errors(*ratings, covered, 40, 7, units)
+    found = covered_errors(
+        Annotations(*ratings[:3]), ratings[3], covered, units=units, draws=40, seed=7
+    )
     overall, chosen = (mean_mse(ratings, copies) for copies in (np.ones(20, int), 1 * covered))
     assert found.overall.value == pytest.approx(overall)
     assert found.covered.value == pytest.approx(chosen)
@@ -181,14 +185,18 @@ def test_p_value_is_that_of_every_subset(seed, size):
     gaps = np.abs([mean_mse(ratings, one) - overall for one in copies])
     exact = np.mean(gaps >= gaps[0] - 1e-12)
     draws = 4000
-    found = covered_errors(*ratings, np.arange(8) < size, draws, seed).p_value
+    found = covered_errors(
+        Annotations(*ratings[:3]), ratings[3], np.arange(8) < size, draws=draws, seed=seed
+    ).p_value
     assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / draws) + 2 / draws
 
 
 def test_all_or_none_covered():
-    everything = covered_errors(*panel(1), np.ones(20, bool), 100, 1)
+    *annotations, truth = panel(1)
+    every = Annotations(*annotations)
+    everything = covered_errors(every, truth, np.ones(20, bool), draws=100)
     assert (everything.relative.value, everything.p_value) == (0, 1)
-    nothing = covered_errors(*panel(1), np.zeros(20, bool), 100, 1)
+    nothing = covered_errors(every, truth, np.zeros(20, bool), draws=100)
     assert np.isnan([nothing.covered.value, nothing.p_value]).all()
 
 

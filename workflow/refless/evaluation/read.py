@@ -195,52 +195,79 @@ def rated_of(
     rows = texts[texts["quality"].notna()]
     quality = rows["quality"].to_numpy(np.float64)
     text_id = text_ids(rows["text"])
-    if (different := len(np.unique(text_id))) < FEWEST:
-        message = f"{different} different rated texts are too few (by letters, digits and marks)"
-        raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
-    if np.ptp(quality) == 0:
-        message = "all texts are rated alike, so there is nothing to predict"
-        raise FormatError(message, path=path, remedy="take ratings that differ")
-    system = references = delexicalised = None
-    system_names: list[str] = []
-    if "system" in rows:
-        names, number = np.unique(rows["system"].astype(str), return_inverse=True)
-        system = number if number.any() else None
-        system_names = names.tolist()
-    if "references" in rows:
-        listed = [json.loads(one) if isinstance(one, str) else one for one in rows["references"]]
-        references = listed if any(listed) else None
+    _check_rated(text_id, quality, path)
+    system, system_names = _systems(rows)
     _, prompts = prompts_of(rows)
-    if (kind := kind_of_meanings(prompts)) == TEXT:
-        context = label_ids(map(merge_key, prompts), separate_blank=True)
-        context_group = text_ids(prompts, separate_blank=True)
-        if "context_id" in rows:
-            context = label_ids(rows["context_id"].astype(str), separate_blank=True)
-    else:
-        tokens = tokens_of(prompts, rows["text"].tolist(), kind)
-        delexicalised = [" ".join(words) for _, words in tokens]
-        written = [mr_key(prompt, kind) for prompt in prompts]
-        context = label_ids(written, separate_blank=True)
-        context_group = label_ids(
-            [unordered(triples) for triples, _ in tokens], separate_blank=True
-        )
     any_prompt = any(map(str.strip, prompts))
-    several = any_prompt and context.max() > 0
-    scores = score_names(rows)
+    contexts = _contexts(rows, prompts)
+    several = any_prompt and contexts.number.max() > 0
     return Rated(
         texts=rows["text"].tolist(),
         quality=quality,
         text_id=text_id,
         system=system,
         prompts=prompts if any_prompt else None,
-        context=context if several else None,
-        context_group=context_group if several else None,
-        delexicalised=delexicalised,
-        references=references,
-        scores={name: _with_squares(rows[name].to_numpy(np.float64)) for name in scores},
+        context=contexts.number if several else None,
+        context_group=contexts.group if several else None,
+        delexicalised=contexts.delexicalised,
+        references=_references(rows),
+        scores={name: _with_squares(rows[name].to_numpy(np.float64)) for name in score_names(rows)},
         scale=scale,
         rows=np.flatnonzero(texts["quality"].notna()) + 1,
         system_names=system_names,
+    )
+
+
+def _check_rated(text_id: Array, quality: Array, path: str | None) -> None:
+    """Raises FormatError: as `rated_of`."""
+    different = len(np.unique(text_id))
+    if different < FEWEST:
+        message = f"{different} different rated texts are too few (by letters, digits and marks)"
+        raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
+    if np.ptp(quality) == 0:
+        message = "all texts are rated alike, so there is nothing to predict"
+        raise FormatError(message, path=path, remedy="take ratings that differ")
+
+
+def _systems(rows: pd.DataFrame) -> tuple[Array | None, list[str]]:
+    """The number of each text's system, None unless there are several; and the systems' names."""
+    if "system" not in rows:
+        return None, []
+    names, number = np.unique(rows["system"].astype(str), return_inverse=True)
+    return number if number.any() else None, names.tolist()
+
+
+def _references(rows: pd.DataFrame) -> list[list[str]] | None:
+    """The references of each text, None if no text has any."""
+    if "references" not in rows:
+        return None
+    listed = [json.loads(one) if isinstance(one, str) else one for one in rows["references"]]
+    return listed if any(listed) else None
+
+
+class _Contexts(NamedTuple):
+    """What texts answer: the number of each text's context, and of the contexts that are left out
+    together, as of `Rated`; where texts answer MRs, the texts with slots in place of values."""
+
+    number: Array
+    group: Array
+    delexicalised: list[str] | None = None
+
+
+def _contexts(rows: pd.DataFrame, prompts: list[str]) -> _Contexts:
+    """What texts answer, given the prompt of each, which may be empty."""
+    kind = kind_of_meanings(prompts)
+    if kind == TEXT:
+        number = label_ids(map(merge_key, prompts), separate_blank=True)
+        if "context_id" in rows:
+            number = label_ids(rows["context_id"].astype(str), separate_blank=True)
+        return _Contexts(number, text_ids(prompts, separate_blank=True))
+    tokens = tokens_of(prompts, rows["text"].tolist(), kind)
+    written = [mr_key(prompt, kind) for prompt in prompts]
+    return _Contexts(
+        number=label_ids(written, separate_blank=True),
+        group=label_ids([unordered(triples) for triples, _ in tokens], separate_blank=True),
+        delexicalised=[" ".join(words) for _, words in tokens],
     )
 
 

@@ -4,7 +4,8 @@ Source: Calderon, Reichart and Dror (2025), "The Alternative Annotator Test for 
 sections 3 and 4.
 """
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -148,40 +149,66 @@ def replacement_table(
         number = "no rater has" if enough == 0 else f"{enough} of the raters have"
         reason = f"{number} {FEWEST_SHARED_TEXTS} texts that others rated, too"
         return pd.DataFrame(columns=REPLACE_COLUMNS), f"{reason}; {FEWEST_RATERS} must"
-    values = comparison.predictions
-    values = values[(values["split"] == "texts") & (values["repeat"] == 0)]
-    quality = rated.to_user_scale(rated.quality)
-    fold = comparison.splits["texts"][0].fold
-    tests: dict[tuple[str, str], RaterTest] = {}
-    for (split, method, kernel), draws in comparison.draws.items():
-        blind = not is_candidate(method) and method not in YARDSTICKS
-        if split != "texts" or blind or draws["coverage"][0] < LEAST_COVERAGE:
-            continue
-        candidate = values[column_name(method, kernel)].to_numpy(np.float64)
-        score = rated.scores.get(method)
-        if score is not None:
-            candidate = score if score_unit == RATING else rescaled(score, quality, fold)
+    tests = {}
+    for method, kernel in _tested_methods(comparison):
+        candidate = _answers(rated, comparison, (method, kernel), score_unit)
         answers = [_nearest(candidate, ratings)]
         if method == "constant":
             single = ratings[~np.isnan(ratings)]
-            for value in (np.quantile(single, 0.5, method="lower"), mode(single).mode):
+            median = np.quantile(single, 0.5, method="lower")
+            for value in (median, mode(single).mode):
                 answers.append(np.full(len(rated), value))
         tests[method, kernel] = max(
             (rater_test(ratings, answer, epsilon) for answer in answers),
             key=lambda test: (test.winning_rate, test.advantage),
         )
-    rows: list[dict[str, Any]] = []
+    yardsticks = [tests[name, ""] for name in YARDSTICKS]
+    rows = []
     for (method, kernel), test in tests.items():
-        gaps = [tests[name, ""].closeness - test.closeness for name in YARDSTICKS]
-        ahead = all(_lower_p(gap[~np.isnan(gap)], 0) < LEVEL for gap in gaps)
-        passes = test.passes and test.raters >= FEWEST_RATERS
-        cells = {"passes": passes, "winning_rate": test.winning_rate, "ahead": ahead}
         within = comparison.within_systems(("texts", method, kernel))
-        cells["beyond_system"] = within is None or within.low > 0
-        cells["rescaled"] = method in rated.scores and score_unit != RATING
-        rows.append({"method": method, "kernel": kernel, **test._asdict(), **cells})
+        row = {
+            "method": method,
+            "kernel": kernel,
+            **test._asdict(),
+            "passes": test.passes and test.raters >= FEWEST_RATERS,
+            "winning_rate": test.winning_rate,
+            "ahead": all(_is_closer(test, yardstick) for yardstick in yardsticks),
+            "beyond_system": within is None or within.low > 0,
+            "rescaled": method in rated.scores and score_unit != RATING,
+        }
+        rows.append(row)
     table = pd.DataFrame(rows, columns=REPLACE_COLUMNS)
     return table.sort_values(["winning_rate", "advantage"], ascending=False, kind="stable"), ""
+
+
+def _tested_methods(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """The methods, with their kernels, that are tested: `YARDSTICKS`, and those that may be the
+    best one and cover half of the texts."""
+    for (split, method, kernel), draws in comparison.draws.items():
+        candidate = is_candidate(method) or method in YARDSTICKS
+        if split == "texts" and candidate and draws["coverage"][0] >= LEAST_COVERAGE:
+            yield method, kernel
+
+
+def _answers(
+    rated: Rated, comparison: Comparison, of_method: tuple[str, str], score_unit: str
+) -> Array:
+    """What a method, with its kernel, says of each text in the place of a rater, float64 (n,)."""
+    score = rated.scores.get(of_method[0])
+    if score is None:
+        values = comparison.predictions
+        first = values[(values["split"] == "texts") & (values["repeat"] == 0)]
+        return first[column_name(*of_method)].to_numpy(np.float64)
+    if score_unit == RATING:
+        return score
+    fold = comparison.splits["texts"][0].fold
+    return rescaled(score, rated.to_user_scale(rated.quality), fold)
+
+
+def _is_closer(test: RaterTest, yardstick: RaterTest) -> bool:
+    """Whether a method is shown to be closer to the raters than a yardstick is."""
+    gap = yardstick.closeness - test.closeness
+    return _lower_p(gap[~np.isnan(gap)], 0) < LEVEL
 
 
 def rescaled(score: Array, quality: Array, fold: Array) -> Array:

@@ -18,6 +18,19 @@ from refless.statistics.correlation import spearman, weighted_spearman
 Array = np.ndarray
 
 
+class Annotations(NamedTuple):
+    """Individual ratings.
+
+    candidate : of each rating the number of the candidate, int64 (ratings,)
+    rater : the annotator, (ratings,)
+    rating : the value, float64 in [0, 1] (ratings,)
+    """
+
+    candidate: Array
+    rater: Array
+    rating: Array
+
+
 class AnnotatorScores(NamedTuple):
     """What `human_rows` says."""
 
@@ -65,18 +78,17 @@ def mean_over_annotators(values: Array, weights: Array) -> Array:
         return np.asarray(total.sum(axis=0) / number.sum(axis=0))
 
 
-def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
+def others_mean(annotations: Annotations) -> Array:
     """Return for each rating the mean of the other annotators' ratings of the same candidate,
     float64 (ratings,); NaN where nobody else rated it.
 
-    candidate, rater, rating : the candidate's number, int64, the annotator, and the rating,
-        float64, each (ratings,)
-
     Means are rounded to twelve digits, so that equal means are equal numbers.
 
-    >>> others_mean(np.array([0, 0, 1]), np.array(["a", "b", "a"]), np.array([0.2, 0.6, 1.0]))
+    >>> candidate, rater = np.array([0, 0, 1]), np.array(["a", "b", "a"])
+    >>> others_mean(Annotations(candidate, rater, rating=np.array([0.2, 0.6, 1.0])))
     array([0.6, 0.2, nan])
     """
+    candidate, rater, rating = annotations
     _, annotator = np.unique(rater, return_inverse=True)
     # an annotator may rate a candidate twice
     _, pair = np.unique(candidate * (len(rater) + 1) + annotator, return_inverse=True)
@@ -117,9 +129,7 @@ def _annotator_means(
 
 
 def human_rows(
-    candidate: Array,
-    rater: Array,
-    rating: Array,
+    annotations: Annotations,
     truth: Array,
     *,
     estimate: Array | None = None,
@@ -137,8 +147,7 @@ def human_rows(
 
     Parameters
     ----------
-    candidate, rater, rating : of each rating, shape (ratings,): index into ``truth``, annotator,
-        value in [0, 1]
+    annotations : whose candidates are indices into ``truth``
     truth : quality of each candidate, shape (candidates,)
     estimate : a prediction of each candidate, NaN where undefined, which is measured instead of the
         annotator on each annotator's candidates, shape (candidates,)
@@ -155,12 +164,13 @@ def human_rows(
     --------
     >>> candidate, rater = np.array([0, 1, 2, 0, 1, 2]), np.array(["a", "a", "a", "b", "b", "b"])
     >>> rating, truth = np.array([0, 0.5, 1, 0, 1, 0.5]), np.array([0, 0.75, 0.75])
-    >>> scores = human_rows(candidate, rater, rating, truth, draws=10)
+    >>> scores = human_rows(Annotations(candidate, rater, rating), truth, draws=10)
     >>> round(scores.average_mse.value, 4), round(scores.best_spearman.value, 4)
     (0.0417, 0.866)
     """
+    candidate, rater, rating = annotations
     measured = rating if estimate is None else estimate[candidate]
-    target = others_mean(candidate, rater, rating) if others else truth[candidate]
+    target = others_mean(annotations) if others else truth[candidate]
     kept = ~np.isnan(target) & ~np.isnan(measured)
     candidate = candidate[kept]
     rater = rater[kept]
@@ -199,14 +209,13 @@ def human_rows(
 
 
 def covered_errors(
-    candidate: Array,
-    rater: Array,
-    rating: Array,
+    annotations: Annotations,
     truth: Array,
     covered: Array,
+    *,
+    units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
-    units: Array | None = None,
 ) -> CoveredErrors:
     """Are the covered candidates easier for annotators than all candidates are?
 
@@ -219,10 +228,11 @@ def covered_errors(
     >>> candidate, rater = np.array([0, 1, 2, 3]), np.array(["a", "a", "b", "b"])
     >>> rating, truth = np.array([0.0, 0.4, 0.5, 1.0]), np.array([0.0, 0.5, 0.5, 0.8])
     >>> covered = np.array([True, False, True, False])
-    >>> errors = covered_errors(candidate, rater, rating, truth, covered, draws=10)
+    >>> errors = covered_errors(Annotations(candidate, rater, rating), truth, covered, draws=10)
     >>> round(errors.overall.value, 4), errors.covered.value
     (0.0125, 0.0)
     """
+    candidate, rater, rating = annotations
     n = len(truth)
     mse_of = _annotator_means(candidate, rater, (rating - truth[candidate]) ** 2, n)
 

@@ -17,7 +17,7 @@ from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
-from refless.statistics import contexts_if_enough, human_rows
+from refless.statistics import Annotations, contexts_if_enough, human_rows
 from refless.statistics.humans import AnnotatorScores
 from refless.store import sealed
 from refless.store.records import Destination
@@ -102,12 +102,15 @@ class Predicted:
         pairs = np.unique(np.array([self.text, annotator]), axis=1)
         return np.bincount(pairs[0], minlength=len(self.quality)) > 1
 
+    @property
+    def annotations(self) -> Annotations:
+        """The individual ratings."""
+        return Annotations(candidate=self.text, rater=self.rater, rating=self.rating)
+
     def human_rows(self, **options: Any) -> AnnotatorScores:
         """Return the scores of the data set's annotators, with the ``options`` of
         `refless.statistics.human_rows`."""
-        return human_rows(
-            self.text, self.rater, self.rating, self.quality, units=self.units, **options
-        )
+        return human_rows(self.annotations, self.quality, units=self.units, **options)
 
     def kernel_cells(self, kernel: str) -> dict[str, Any]:
         """Return what tables show of a kernel's file: ``provenance``, and whether another encoder

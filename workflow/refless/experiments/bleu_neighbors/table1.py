@@ -273,7 +273,12 @@ def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Tabl
                 continue
             covered = ~np.isnan(data.estimates[kernel])
             errors = covered_errors(
-                data.text, data.rater, data.rating, data.quality, covered, draws, seed, data.units
+                data.annotations,
+                data.quality,
+                covered,
+                units=data.units,
+                draws=draws,
+                seed=seed,
             )
             row |= data.kernel_cells(kernel)
             row |= measure_cells(mse_all=errors.overall, relative_difference=errors.relative)
