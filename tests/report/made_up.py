@@ -77,7 +77,7 @@ def make_results(folder: Path) -> Path:
     verdicts = ["equal"] * 5 + ["inside"] * 2 + ["outside"]
     cells = pd.DataFrame({"agreement": verdicts}).assign(measure="mse", provenance="computed")
     cells = cells.assign(
-        table="first_table1", explanation=[""] * 5 + ["chance"] * 2 + ["not_known"]
+        table="first_table1", explanation=[""] * 5 + ["may_be_chance"] * 2 + ["not_known"]
     )
     claims = pd.DataFrame({"claim": ["what rises, it is claimed"], "provenance": ["computed"]})
     contents = {"first_table1": table1(), "first_wide": wide()}

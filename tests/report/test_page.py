@@ -231,7 +231,7 @@ def test_below_a_table_stands_why_numbers_differ_with_a_link_to_what_was_tested(
     first, second = (text[text.index(f'id="first_{name}"') :] for name in ("table1", "wide"))
     note = first[: first.index("</section>")]
     sentences = words()["why"]
-    assert note.index(f"2 × {sentences['chance']}") < note.index(f"1 × {sentences['not_known']}")
+    assert note.index(f"2 × {sentences['may_be_chance']}") < note.index(f"1 × {sentences['not_known']}")
     (target,) = re.findall(r'href="#(why-[^"]+)"', note)
     assert 'href="#reproducibility_cells"' in note
     assert 'id="reproducibility_cells"' in text

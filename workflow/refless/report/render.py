@@ -23,12 +23,15 @@ FOLDER = Path(__file__).parent
 VERDICTS = {
     EQUAL: "equal once rounded to the printed digits",
     INSIDE: "not rejected: the published value lies in our 95% interval",
-    OUTSIDE: "different: the published value lies outside our interval, or we have none",
+    OUTSIDE: "different: the published value lies outside our interval, or we have no interval",
     ABSENT: "no value of ours",
 }
 MARKS = {EQUAL: "=", OUTSIDE: "≠"}
 """Behind a value of ours, for whoever does not see colours."""
-UNMARKED = "Unmarked beside a published number: not rejected, it lies in our interval."
+UNMARKED = (
+    "Without a mark beside a published number: it lies in our interval, so that it is not rejected,"
+    " which does not prove that the two are the same."
+)
 EXPLAINED = ("setup", "configuration")
 """Columns whose names mean nothing to a newcomer: ``<column>_means`` says what they are."""
 EXPLANATION = "explanation"

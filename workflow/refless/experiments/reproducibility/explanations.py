@@ -16,7 +16,7 @@ UNEVEN_FOLDS = "uneven_folds"
 OTHER_DATA = "other_data"
 SCHEDULE = "schedule"
 SCHEDULE_UNTRIED = "schedule_untried"
-CHANCE = "chance"
+MAY_BE_CHANCE = "may_be_chance"
 NOT_KNOWN = "not_known"
 CAUSES = (
     UNKNOWN_FOLDS,
@@ -24,7 +24,7 @@ CAUSES = (
     OTHER_DATA,
     SCHEDULE,
     SCHEDULE_UNTRIED,
-    CHANCE,
+    MAY_BE_CHANCE,
     NOT_KNOWN,
 )
 
@@ -37,7 +37,8 @@ def explanation(row: Mapping[Any, Any], agreement: str, short: str = "", within:
     within : ``yes`` or ``no``: whether random divisions give the published number
 
     A row whose table gives an ``explanation`` keeps that. Networks learn from other folds and
-    seeds, so a difference inside the interval is chance; other rows have nothing left to chance.
+    seeds, so a difference inside the interval may be chance. Nothing is drawn for other rows, so
+    there the cause of a difference inside the interval is not known.
 
     >>> explanation({"schedule": "paper"}, "inside", short="outside")
     'schedule'
@@ -54,5 +55,5 @@ def explanation(row: Mapping[Any, Any], agreement: str, short: str = "", within:
     if schedule not in SCHEDULES:
         return UNKNOWN_FOLDS if within == "yes" else NOT_KNOWN
     if agreement == INSIDE:
-        return SCHEDULE if short == OUTSIDE else CHANCE
+        return SCHEDULE if short == OUTSIDE else MAY_BE_CHANCE
     return SCHEDULE_UNTRIED if schedule == SHORT else NOT_KNOWN
