@@ -34,11 +34,11 @@ PARTS = yaml.safe_load(PROPERTIES_FILE.read_text(encoding="utf-8"))
         ({"schedule": "paper"}, "equal", "outside", "", ""),
         # the schedule is a cause only where the paper's own brings a cell inside
         ({"schedule": "paper"}, "inside", "outside", "", "schedule"),
-        ({"schedule": "paper"}, "inside", "inside", "", "chance"),
-        ({"schedule": "paper"}, "inside", "absent", "", "chance"),
+        ({"schedule": "paper"}, "inside", "inside", "", "may_be_chance"),
+        ({"schedule": "paper"}, "inside", "absent", "", "may_be_chance"),
         ({"schedule": "paper"}, "outside", "outside", "", "not_known"),
         ({"schedule": "short"}, "outside", "", "", "schedule_untried"),
-        ({"schedule": "short"}, "inside", "", "", "chance"),
+        ({"schedule": "short"}, "inside", "", "", "may_be_chance"),
         # what is not trained has nothing left to chance
         ({"schedule": ""}, "inside", "", "", "not_known"),
         ({"schedule": ""}, "inside", "", "yes", "unknown_folds"),

@@ -218,7 +218,7 @@ def test_a_forest_is_sorted_and_has_the_method_that_has_to_be_passed():
     assert [ax.get_title() for ax in figure.axes] == ["new texts", "new systems", "", ""]
     assert [ax.get_ylabel() for ax in figure.axes[::2]] == [NAMES[task] for task in TASKS[2:]]
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    neighbors = "BLEU Neighbors, BLEU of characters"
+    neighbors = "BLEU Neighbors, BLEU of characters (BLEU*)"
     assert labels == ["ridge regression", neighbors, "text-blind methods"]
     for ax, more in zip(figure.axes, (0, 0.5, 0, 0.5), strict=True):
         expected = [(more, 2), (more + 0.1, 1), (more + 0.2, 0)]

@@ -95,7 +95,12 @@ def test_a_column_has_one_number_and_what_the_paper_prints_comes_first(entry, tm
     spearman = ["Spearman, paper", "Spearman, ours", "difference", "our 95% interval"]
     assert rows[0] == ["model", *spearman, "p < 0.01, paper", "p < 0.01, ours", "p", "covered"]
     # what has a number of ours comes first
-    models = ["BLEU of characters\u00a0†", "rouge", "**Not in the paper**", "BLEU of words"]
+    models = [
+        "BLEU of characters (BLEU\\*)\u00a0†",
+        "rouge",
+        "**Not in the paper**",
+        "BLEU of words",
+    ]
     assert [row[0] for row in rows[2:]] == [*models, "average annotator"]
     assert rows[2][1:5] == ["0.325", "0.324", "-0.001", "0.000 to 0.400"]
     assert rows[2][5:] == ["\\*", "\\*", "< 0.001", "198"]
@@ -129,7 +134,7 @@ def test_values_of_a_column_stand_side_by_side(entry):
     # what has no number of ours is last
     assert (news.title, lost.title) == ("the news", "lost")
     assert lost.header == ["dataset"]
-    characters = "BLEU of characters: rho"
+    characters = "BLEU of characters (BLEU*): rho"
     assert news.header[1:3] == [f"{characters}, paper", f"{characters}, ours"]
     assert news.header[3] == "BLEU of words: rho"
     assert news.size == 1
@@ -231,7 +236,9 @@ def test_below_a_table_stands_why_numbers_differ_with_a_link_to_what_was_tested(
     first, second = (text[text.index(f'id="first_{name}"') :] for name in ("table1", "wide"))
     note = first[: first.index("</section>")]
     sentences = words()["why"]
-    assert note.index(f"2 × {sentences['may_be_chance']}") < note.index(f"1 × {sentences['not_known']}")
+    assert note.index(f"2 × {sentences['may_be_chance']}") < note.index(
+        f"1 × {sentences['not_known']}"
+    )
     (target,) = re.findall(r'href="#(why-[^"]+)"', note)
     assert 'href="#reproducibility_cells"' in note
     assert 'id="reproducibility_cells"' in text

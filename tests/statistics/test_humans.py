@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.statistics import Annotations, covered_errors, draw_weights, human_rows, interval
-from refless.statistics.humans import annotator_weights, others_mean
+from refless.statistics import covered_errors, draw_weights, human_rows, interval
+from refless.statistics.humans import Annotations, annotator_weights, others_mean
 from refless.statistics.reliability import ENOUGH_TEXTS, rater_agreement
 
 NAN = float("nan")

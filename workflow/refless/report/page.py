@@ -34,6 +34,8 @@ SOURCES = ("computed", "shipped", "absent")
 FRONT = "reproducibility_cells"
 """What stands on the first screen: a figure, and the verdicts of its table, counted."""
 CLAIMS = "claims"
+SAMENESS = "reproducibility_papers"
+"""The table of what was the same as in the papers."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,16 @@ class Item:
     sentence: str = ""
     rows: str = ""
     causes: list[Cause] = field(default_factory=list)
+
+    @property
+    def anchors(self) -> list[str]:
+        """The address of each grid within the page; empty but for the first of each value by which
+        the table is divided into grids."""
+        values = [part.value for part in self.parts]
+        return [
+            f"{self.id}-{value}" if value and value not in values[:k] else ""
+            for k, value in enumerate(values)
+        ]
 
     @property
     def meanings(self) -> list[str]:
@@ -104,6 +116,8 @@ def make_report(
         why={paper: (anchor(paper), as_html(text)) for paper, text in why.items()},
         made=made,
         claims=items[CLAIMS].parts if CLAIMS in items else [],
+        sameness=SAMENESS if SAMENESS in items else "",
+        places=items[FRONT].anchors if FRONT in items else [],
         counts={verdict: int((agreement == verdict).sum()) for verdict in VERDICTS},
         sources={
             name: sum(

@@ -56,8 +56,16 @@ NONE = ShownCell("–")
 
 @dataclass(frozen=True)
 class Part:
-    """One grid of a table: a heading, the columns' headings, whether they hold numbers, the rows
-    below each line, and what has to be said under it; and whether it has a number of ours."""
+    """One grid of a table.
+
+    title : its heading
+    header : the columns' headings
+    numbers : whether each column holds numbers
+    groups : the rows below each line
+    notes : what has to be said under it
+    has_numbers : whether it has a number of ours
+    value : that of the column by which a table is divided into grids
+    """
 
     title: str
     header: list[str]
@@ -65,6 +73,7 @@ class Part:
     groups: dict[str, list[list[ShownCell]]]
     notes: list[str]
     has_numbers: bool = True
+    value: str = ""
 
     @property
     def size(self) -> int:
@@ -93,11 +102,8 @@ def parts_of(entry: Entry, table: pd.DataFrame, datasets: Mapping[str, str]) -> 
 
 
 def meanings_of(parts: Iterable[Part]) -> Iterator[str]:
-    """Of the names of `EXPLAINED` that stand in these grids, what each is: a line a column."""
-    rows = [row for part in parts for rows in part.groups.values() for row in rows]
-    text = "\n".join(
-        [*(part.title for part in parts), *(cell.text for row in rows for cell in row)]
-    )
+    """Of the names of `EXPLAINED` that stand in cells of these grids, what each is: a line each."""
+    text = "\n".join(cell.text for part in parts for cell in part.cells)
     for column in EXPLAINED:
         means = words()[f"{column}_means"]
         there = {name: means[value] for value, name in words()[column].items() if value in means}
@@ -150,12 +156,13 @@ def _part(
     for line, cells in zip(ordered, grid, strict=True):
         groups[_group(section, [*line.values()])].append([cells[k] for k in kept])
     return Part(
-        section.title.format(value=join_names(names, rows[0], [section.by])),
-        [header[k] + ", ours" * (f"{header[k]}, paper" in headings) for k in kept],
-        [k >= len(labels) for k in kept],
-        {title: those for title, those in groups.items() if those},
-        [*_notes(columns, rows, labels, names)],
-        _has_numbers(rows, measures),
+        title=section.title.format(value=join_names(names, rows[0], [section.by])),
+        header=[header[k] + ", ours" * (f"{header[k]}, paper" in headings) for k in kept],
+        numbers=[k >= len(labels) for k in kept],
+        groups={title: those for title, those in groups.items() if those},
+        notes=[*_notes(columns, rows, labels, names)],
+        has_numbers=_has_numbers(rows, measures),
+        value=plain(rows[0].get(section.by)),
     )
 
 

@@ -14,4 +14,4 @@ from refless.statistics.bootstrap import (
 )
 from refless.statistics.correlation import ratings_saved, spearman_rows, williams
 from refless.statistics.evaluation import agreement, evaluate
-from refless.statistics.humans import Annotations, covered_errors, human_rows
+from refless.statistics.humans import covered_errors, human_rows

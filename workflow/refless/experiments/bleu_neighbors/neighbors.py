@@ -17,8 +17,8 @@ from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.matrices import read_kernel
 from refless.models.neighbor_means import apply_thresholds, neighbor_means
-from refless.statistics import Annotations, contexts_if_enough, human_rows
-from refless.statistics.humans import AnnotatorScores
+from refless.statistics import contexts_if_enough, human_rows
+from refless.statistics.humans import Annotations, AnnotatorScores
 from refless.store import sealed
 from refless.store.records import Destination
 
