@@ -20,7 +20,7 @@ from refless.evaluation.bias import (
     line_estimates,
 )
 from refless.statistics.bootstrap import ResamplingUnits, t_quantile
-from refless.statistics.clustered import clustered_spread
+from refless.statistics.clustered import clustered_covariance
 from refless.statistics.measurement_error import corrected_regression, rating_noise
 
 Array = np.ndarray
@@ -319,18 +319,18 @@ def test_texts_that_stand_in_several_contexts_are_resampled_by_both() -> None:
     influence, once = generator.normal(size=(60, 1)), np.full(60, 1 / 60)
     context, text = np.arange(60) // 3, np.arange(60) % 12
     influence[:, 0] += np.array([-1, 1] * 6)[text]  # what a text has everywhere
-    by_context = clustered_spread(influence, once, ResamplingUnits(context))
-    both = clustered_spread(influence, once, ResamplingUnits(context, text))
+    by_context = clustered_covariance(influence, once, ResamplingUnits(context))
+    both = clustered_covariance(influence, once, ResamplingUnits(context, text))
     assert both.covariance[0, 0] > 2 * by_context.covariance[0, 0]
     assert both.freedom == pytest.approx(11)
-    alone = clustered_spread(influence, once, ResamplingUnits(np.full(60, -1), text))
-    expected = clustered_spread(influence, once, ResamplingUnits(text))
+    alone = clustered_covariance(influence, once, ResamplingUnits(np.full(60, -1), text))
+    expected = clustered_covariance(influence, once, ResamplingUnits(text))
     assert alone.covariance == pytest.approx(expected.covariance)
 
 
 def test_a_context_with_half_the_texts_leaves_few_degrees_of_freedom() -> None:
     context = np.concatenate([np.zeros(50, int), 1 + np.arange(50) // 5])
-    spread = clustered_spread(np.ones((100, 1)), np.full(100, 0.01), ResamplingUnits(context))
+    spread = clustered_covariance(np.ones((100, 1)), np.full(100, 0.01), ResamplingUnits(context))
     assert spread.freedom < 4
 
 

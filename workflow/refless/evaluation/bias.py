@@ -35,7 +35,7 @@ from refless.statistics.bootstrap import (
     t_quantile,
     training_factor,
 )
-from refless.statistics.clustered import clustered_spread, ratio_interval
+from refless.statistics.clustered import clustered_covariance, ratio_interval
 from refless.statistics.correlation import NOISE
 from refless.statistics.measure import Measure
 from refless.statistics.measurement_error import (
@@ -170,7 +170,7 @@ def covariates_of(texts: BiasTexts) -> tuple[Array, list[Effect]]:
     if texts.system is not None:
         for column, name in enumerate(np.unique(texts.system)):
             written = columns[column]
-            spread = clustered_spread(np.zeros((n, 1)), written, texts.units)
+            spread = clustered_covariance(np.zeros((n, 1)), written, texts.units)
             few = spread.freedom + 1 < FEWEST_UNITS
             reason = "too few independent texts" if few else ""
             effects.append(Effect(SYSTEM, str(name), int(written.sum()), column, reason))
@@ -257,7 +257,7 @@ def _favour(
     top = float(contrast @ regression.effects)
     slope = float(regression.effects[-1])
     influence = np.column_stack([regression.influence @ contrast, regression.influence[:, -1]])
-    spread = clustered_spread(influence, regression.weight @ contrast, units)
+    spread = clustered_covariance(influence, regression.weight @ contrast, units)
     if spread.freedom + 1 < FEWEST_UNITS:
         return {"note": "too few independent texts"}
     ratio = ratio_interval(top, slope, spread)
@@ -315,7 +315,7 @@ def errors(
         weight = weight_of_line - weight
     for column, name in enumerate(names):
         value = float(values[column])
-        spread = clustered_spread(influence[:, [column]], weight[:, column], texts.units)
+        spread = clustered_covariance(influence[:, [column]], weight[:, column], texts.units)
         means[str(name)] = IntervalEstimate(value)
         if spread.freedom + 1 >= FEWEST_UNITS:
             half = t_quantile(spread.freedom) * float(np.sqrt(spread.covariance[0, 0]))

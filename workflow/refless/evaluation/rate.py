@@ -23,7 +23,8 @@ from refless.models.neighbors_file import signature_line
 from refless.statistics import agreement
 
 Array = np.ndarray
-Step = Callable[[int], None]
+Progress = Callable[[int], None]
+"""What is told how many texts are done."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -110,7 +111,7 @@ def by_method(
 def fit_neighbors(
     training: pd.DataFrame,
     threads: int | None,
-    step: Step | None,
+    step: Progress | None,
     new_contexts: bool = False,
     **settings: Any,
 ) -> NeighborsRegressor:
@@ -125,7 +126,7 @@ def fit_neighbors(
 
 
 def by_neighbors(
-    model: NeighborsRegressor, texts: list[str] | None, explain: int | None, step: Step | None
+    model: NeighborsRegressor, texts: list[str] | None, explain: int | None, step: Progress | None
 ) -> ScoreAnswer:
     """Predictions by a fitted model of neighbors, of its training texts from each other without
     ``texts``; ``explain`` adds so many nearest ones. Raises KernelError: as `unread_notes`."""

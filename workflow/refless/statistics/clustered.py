@@ -16,15 +16,17 @@ from refless.statistics.bootstrap import IntervalEstimate, ResamplingUnits, t_qu
 Array = np.ndarray
 
 
-class Spread(NamedTuple):
+class ClusteredCovariance(NamedTuple):
     """The covariance of estimates (estimates, estimates), and its degrees of freedom."""
 
     covariance: Array
     freedom: float
 
 
-def clustered_spread(influence: Array, weight: Array, units: ResamplingUnits) -> Spread:
-    """The spread of estimates of texts whose resampling units are independent.
+def clustered_covariance(
+    influence: Array, weight: Array, units: ResamplingUnits
+) -> ClusteredCovariance:
+    """The covariance of estimates of texts whose resampling units are independent.
 
     influence : by how much each text moves each estimate, float64 (n, estimates)
     weight : of each text in the first of them, (n,): by the sum of its squares in a unit, a unit
@@ -37,7 +39,7 @@ def clustered_spread(influence: Array, weight: Array, units: ResamplingUnits) ->
 
     >>> influence = np.array([-0.1, 0.0, 0.0, 0.1])  # of the mean of four numbers
     >>> units = ResamplingUnits(np.arange(4))
-    >>> spread = clustered_spread(influence[:, None], np.full(4, 0.25), units)
+    >>> spread = clustered_covariance(influence[:, None], np.full(4, 0.25), units)
     >>> round(float(spread.covariance[0, 0]), 4), spread.freedom  # 4 / 3 of the sum of squares
     (0.0267, 3.0)
     """
@@ -54,25 +56,27 @@ def clustered_spread(influence: Array, weight: Array, units: ResamplingUnits) ->
     least = max(by_unit, by_text, key=lambda spread: spread.covariance[0, 0])
     if covariance[0, 0] < least.covariance[0, 0]:
         covariance = least.covariance
-    return Spread(covariance, min(by_unit.freedom, by_text.freedom))
+    return ClusteredCovariance(covariance, min(by_unit.freedom, by_text.freedom))
 
 
-def _one_way(influence: Array, weight: Array, unit: Array) -> Spread:
+def _one_way(influence: Array, weight: Array, unit: Array) -> ClusteredCovariance:
     number = np.unique(unit, return_inverse=True)[1]
     size = np.bincount(number, weight**2)
     share = size / size.sum()
     sums = np.zeros((len(size), influence.shape[1]))
     np.add.at(sums, number, influence)
     sums = sums[share < 1] / np.sqrt(1 - share[share < 1])[:, None]
-    return Spread(sums.T @ sums, float(1 / (share**2).sum() - 1))
+    return ClusteredCovariance(sums.T @ sums, float(1 / (share**2).sum() - 1))
 
 
-def ratio_interval(top: float, bottom: float, spread: Spread) -> IntervalEstimate | None:
+def ratio_interval(
+    top: float, bottom: float, spread: ClusteredCovariance
+) -> IntervalEstimate | None:
     """The ratio of two estimates with its 95% interval by Fieller's theorem: the ratios r for which
     top - r * bottom does not differ from 0 by Student's t; None where the bottom itself does not,
     since then any ratio may be true.
 
-    >>> ratio = ratio_interval(1.0, 2.0, Spread(np.diag([0.01, 0.04]), np.inf))
+    >>> ratio = ratio_interval(1.0, 2.0, ClusteredCovariance(np.diag([0.01, 0.04]), np.inf))
     >>> [round(float(number), 2) for number in (ratio.value, ratio.low, ratio.high)]
     [0.5, 0.38, 0.66]
     """
