@@ -62,3 +62,17 @@ def test_unrated_rows_of_ratings_do_not_count_where_outputs_are_given():
     once, other = (refless.estimate(each, given, method="score_judge") for each in (given, more))
     assert once.signature == other.signature
     assert once.answer == other.answer
+
+
+def test_contexts_are_in_the_signature_of_predictions_that_hang_on_them():
+    """Ridge chooses its penalty by contexts where new ones will be rated."""
+    given = pd.DataFrame(rows(60, references=False))
+    others = given.assign(context=[f"context {row}" for row in range(60)])
+    new = given[["text"]].head(3)
+    for new_contexts in (True, False):
+        answers = [
+            refless.score(texts, new, method="ridge", new_contexts=new_contexts)
+            for texts in (given, others)
+        ]
+        same = answers[0].signature == answers[1].signature
+        assert same is not new_contexts

@@ -461,6 +461,12 @@ def test_raters_stand_in_columns(tmp_path):
     assert loaded.texts["n_ratings"].tolist() == [2, 1, 2, 0]
 
 
+def test_equal_texts_are_apart_where_raters_have_columns_also_if_it_is_one(tmp_path):
+    path = write(tmp_path / "x.csv", "text,ann,bob\nok,1,2\nok,3,\nno,2,2\n")
+    for raters in (["ann", "bob"], ["ann"]):
+        assert read_ratings([path], raters=raters).text_of == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("content", "raters", "scale", "words", "line"),
     [

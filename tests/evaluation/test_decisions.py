@@ -17,6 +17,7 @@ from refless.evaluation.decisions import (
     NOT_SIGNIFICANT,
     R_MAY_BE_0,
     SMALL_LEAD,
+    YARDSTICK_PASSES,
     Candidate,
     Decisions,
     RaterDecision,
@@ -347,6 +348,9 @@ def test_a_method_may_replace_a_rater_where_a_constant_may_not(rated):
     decided = decide_raters(table, reason)
     assert decided.passing_yardstick is not None
     assert not any(candidate.may_replace for candidate in decided.candidates)
+    close = table.assign(passes=True, ahead=True, beyond_system=True)
+    reasons = {candidate.why_not for candidate in decide_raters(close, reason).candidates}
+    assert reasons == {YARDSTICK_PASSES}
     assert "so would" in " ".join(rater_sentences(decided))
     table, reason = replacement_table(with_raters(rated, 0.3, 2), compare(agreeing, SETTINGS))
     assert table.empty

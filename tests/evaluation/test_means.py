@@ -168,6 +168,28 @@ def test_texts_without_a_prediction_are_counted():
     assert not any("no prediction" in line for line in by_ridge.warnings)
 
 
+def test_a_text_that_was_rated_is_counted_once_among_those_that_a_kernel_cannot_read():
+    rated, outputs = frames()
+    texts = ["" if row < 10 else text for row, text in enumerate(outputs["text"])]
+    outputs = outputs.assign(text=texts)
+    rated = rated.assign(text=outputs["text"][: len(rated)])
+    answer = refless.estimate(rated, outputs, kernel="bleu.word")
+    [line] = [line for line in answer.warnings if "as empty" in line]
+    assert f"10 of {len(outputs)}" in line
+
+
+def test_many_systems_are_not_paired_and_the_answer_says_so():
+    rated, outputs = frames(450, 300)
+    system = [f"s{row % 225}" for row in range(len(outputs))]
+    outputs = outputs.assign(system=system)
+    few = rated.assign(system=system[: len(rated)]).head(120)  # others have no rating
+    answer = refless.estimate(few, outputs)
+    assert len(answer.pairs) == 0
+    assert "--all-pairs" in answer.answer
+    every = refless.estimate(few, outputs, all_pairs=True)
+    assert "--all-pairs" not in every.answer
+
+
 def test_ratings_that_are_alike_have_no_interval_and_no_rank_of_their_own():
     rated, outputs = frames()
     levels = dict(zip(sorted(set(rated["system"])), (2.0, 3.0, 4.0, 5.0), strict=True))

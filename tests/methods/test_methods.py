@@ -16,7 +16,7 @@ from refless.evaluation.evaluate import (
     ComparisonSettings,
     compare,
     compared_methods,
-    why_not,
+    reason_not_tried,
 )
 from refless.evaluation.read import Rated, of_user
 from refless.methods import (
@@ -82,7 +82,7 @@ def test_every_estimate_is_that_of_the_public_estimator(compared):
     seen = set()
     for split, part in comparison.predictions.groupby(["split", "repeat"]):
         for name, kernel in compared_methods(rated, SETTINGS):
-            if why_not(name, kernel, rated, SETTINGS, split[0]):
+            if reason_not_tried(name, kernel, rated, SETTINGS, split[0]):
                 continue
             making = Making(kernel=kernel or "bleu.char", new_contexts=split[0] == "contexts")
             expected = fitted_by_fold(

@@ -375,7 +375,7 @@ def estimate(
     by : the column whose values have a mean each
     scale, threads, reading : as of `compare`
     outputs_format : as of `score`
-    seed : of the folds
+    seed : of the folds, and of the range of a plan
     plan : the width of an interval, for the number of rated texts, or of contexts, that would give
         it
     these_outputs : whether the means are those of these very texts, drawn at random of which some
@@ -419,7 +419,6 @@ def estimate(
     import pandas as pd
 
     from refless.evaluation.estimate_means import EstimateSettings, estimate_means
-    from refless.evaluation.rate import unread_notes
     from refless.evaluation.read import scale_of
 
     texts = user_ratings.texts
@@ -432,6 +431,7 @@ def estimate(
     )
     settings = EstimateSettings(
         method=name,
+        kernel=making.kernel,
         make=lambda new_contexts: method_of(name).make(replace(making, new_contexts=new_contexts)),
         by=by,
         score_unit=score_unit,
@@ -440,7 +440,6 @@ def estimate(
         all_pairs=all_pairs,
         seed=seed,
     )
-    notes = unread_notes(making.kernel, making.all_texts) if name == NEIGHBORS else []
     answer = estimate_means(training, rest, settings, file is not None, path)
     signed = signature(
         method=name,
@@ -455,7 +454,7 @@ def estimate(
         n=len(training),
         data=tables_sum(training, rest),
     )
-    return replace(answer, warnings=[*notes, *answer.warnings], signature=signed)
+    return replace(answer, signature=signed)
 
 
 def _columns_read(name: str) -> list[str]:

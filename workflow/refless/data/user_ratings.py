@@ -340,14 +340,22 @@ def far_rating(ratings: Iterable[float]) -> str:
 
 @dataclass
 class _Rows:
-    """The rows of all files, and where each stands; their columns by name. And the ratings: of
-    which row each is, its value (NaN: none), and who gave it (empty if no file has raters)."""
+    """The rows of all files.
+
+    where : the file of each row, and its line there
+    columns : the values of each column, by its name
+    row_of : of which row each rating is
+    ratings : the value of each rating, NaN where there is none
+    raters : who gave each rating; empty if no file has raters
+    raters_have_columns : whether each rater has a column, so that a row has all ratings of a text
+    """
 
     where: list[tuple[File, int]]
     columns: dict[str, list[Any]]
     row_of: list[int]
     ratings: list[float]
     raters: list[str]
+    raters_have_columns: bool
 
 
 def _concatenate(files: Sequence[File], rated: str, raters: Sequence[str]) -> _Rows:
@@ -359,17 +367,32 @@ def _concatenate(files: Sequence[File], rated: str, raters: Sequence[str]) -> _R
         values += file.columns.get(name, [_reader(name)("")] * len(file.lines))
     if not raters:
         ratings = columns.pop(rated, [math.nan] * len(where))
-        return _Rows(where, columns, list(range(len(where))), ratings, columns.pop("rater", []))
+        return _Rows(
+            where=where,
+            columns=columns,
+            row_of=list(range(len(where))),
+            ratings=ratings,
+            raters=columns.pop("rater", []),
+            raters_have_columns=False,
+        )
     by_row: list[tuple[float, ...]] = []
     for file in files:
         by_row += zip(*(file.by_rater[name] for name in raters), strict=True)
     row_of = [row for row in range(len(where)) for _ in raters]
-    return _Rows(where, columns, row_of, [*chain(*by_row)], [*raters] * len(where))
+    return _Rows(
+        where=where,
+        columns=columns,
+        row_of=row_of,
+        ratings=[*chain(*by_row)],
+        raters=[*raters] * len(where),
+        raters_have_columns=True,
+    )
 
 
 def _identify_texts(rows: _Rows) -> list[int]:
-    """The text of each row; each row is a text where none says who rated it, or all raters do."""
-    if len(rows.raters) != len(rows.where):
+    """The number of each row's text. Equal texts in several rows are one if each row is a rating;
+    where none says who rated it, or a row has the ratings of all raters, each row is a text."""
+    if not rows.raters or rows.raters_have_columns:
         return list(range(len(rows.where)))
     forms = [
         [_form(name, value) for value in column]

@@ -35,13 +35,12 @@ from refless.store.files import json_text, write_together
 NOTE = (
     "Each estimate is of a text that the method has not seen. In brackets: 95% intervals, from the"
     " same draws for all methods. Lead: r less that of the best text-blind method, which does not"
-    " look at what a text says, over the repeats that both have; its p is corrected for the number"
-    " of methods. r of new systems is"
-    " the mean of r within each system. Ranks are those that the tests of each two methods leave"
-    " open (Holm, over all pairs). In the matrix: r of the row less r of the column, * where p is"
-    " below 0.05 by Holm. Pairs of a context: the share of pairs of its texts that are ranked as"
-    " ratings do, where the difference that ties is the best one. Grey in the picture: text-blind"
-    " methods. Errors are in the unit of the ratings, squared."
+    " look at what a text says, over the repeats that all of them have; its p is corrected for the"
+    " number of methods. r of new systems is the mean of r within each system. Ranks are those that"
+    " the tests of each two methods leave open (Holm, over all pairs). In the matrix: r of the row"
+    " less r of the column, * where p is below 0.05 by Holm. Pairs of a context: the share of pairs"
+    " of its texts that are ranked as ratings do, where the difference that ties is the best one."
+    " Grey in the picture: text-blind methods. Errors are in the unit of the ratings, squared."
 )
 
 

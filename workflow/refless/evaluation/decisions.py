@@ -45,6 +45,8 @@ FEW_RATERS = "few_raters"
 """A method may not replace a rater, for it was tested against too few raters."""
 NOT_CLOSER = "not_closer"
 """A method may not replace a rater, for it is no closer to them than a text-blind method."""
+YARDSTICK_PASSES = "yardstick_passes"
+"""A method may not replace a rater, for a text-blind method passes as well."""
 TOO_FEW_WINS = "too_few_wins"
 """A method may not replace a rater, for it wins against less than half of them."""
 UNDEFINED = IntervalEstimate(float("nan"))
@@ -329,8 +331,10 @@ def _candidate(test: Mapping[Any, Any]) -> Candidate:
         why_not = TOO_FEW_WINS
     elif test["ahead"] and not test["beyond_system"]:
         why_not = SYSTEM_ALONE
-    elif not test["may"]:
+    elif not test["ahead"]:
         why_not = NOT_CLOSER
+    elif not test["may"]:
+        why_not = YARDSTICK_PASSES
     return Candidate(
         method=test["method"],
         kernel=test["kernel"],

@@ -40,6 +40,18 @@ class FixedDraws:
         """The number of draws."""
         return len(self.values) - 1
 
+    def with_draws(self, draws: int) -> "FixedDraws":
+        """Return the same with so many draws, NaN if there are none: of a method that abstains from
+        all texts of a system.
+
+        >>> FixedDraws(np.array([np.nan]), np.empty(0), learns=True).with_draws(2).values
+        array([nan, nan, nan])
+        """
+        if self.draws == draws:
+            return self
+        missing = np.full(draws, np.nan)
+        return FixedDraws(np.append(self.values[:1], missing), missing, self.learns)
+
 
 @dataclass(frozen=True)
 class Spread:

@@ -20,11 +20,17 @@ from refless.evaluation.answer import Answer
 from refless.evaluation.evaluate import LEVEL
 from refless.evaluation.group_pairs import MOST_GROUPS
 from refless.evaluation.means import ALL, MeanOptions, mean_tables, plan_of
-from refless.evaluation.rate import check_columns, cross_predict, missing_scores_of
-from refless.methods import SCORE_PREFIX
+from refless.evaluation.rate import (
+    check_columns,
+    cross_predict,
+    missing_scores_of,
+    unread_notes,
+)
+from refless.methods import DEFAULT_KERNEL, NEIGHBORS, SCORE_PREFIX
 from refless.methods.estimators import TableEstimator
 from refless.methods.table import (
     CONTEXT_GROUP,
+    TEXT_KEY,
     key_numbers,
     prompt_kind,
     prompts_of,
@@ -50,6 +56,7 @@ class EstimateSettings:
     """What decides an estimate besides the texts.
 
     method : by which texts are predicted
+    kernel : of neighbors
     make : gives a new estimator of it, for texts of new contexts or not
     by : the column whose values have a mean each
     score_unit : `RATING` where a score is a prediction as it is
@@ -62,6 +69,7 @@ class EstimateSettings:
     method: str
     make: Callable[[bool], TableEstimator]
     by: str = "system"
+    kernel: str = DEFAULT_KERNEL
     score_unit: str = OTHER_UNIT
     plan: float | None = None
     these_outputs: bool = False
@@ -79,7 +87,8 @@ def estimate_means(
     """The means of the groups of rated texts and ``outputs``, which have the rated ones, too
     (``outputs_have_rated``). ``table`` has `refless.evaluation.means.MEAN_COLUMNS`, ``pairs`` each
     two groups. Raises FormatError, with the ``path`` of the outputs: too few different rated texts;
-    a group is called `ALL`; as `check_columns`."""
+    a group is called `ALL`; as `check_columns`.
+    Raises KernelError: as `unread_notes`."""
     _check_rated(rated)
     check_columns(settings.method, rated, outputs, path)
     unrated = outputs
@@ -88,11 +97,14 @@ def estimate_means(
         rows, missing = unrated_rows(rated, outputs)
         unrated = outputs.iloc[rows]
     both = pd.concat([rated, unrated], ignore_index=True)
+    notes = []
+    if settings.method == NEIGHBORS:
+        notes = unread_notes(settings.kernel, both["text"].tolist())
     groups = group_names(both, settings.by, path)
     both = with_keys(both, prompt_kind(rated))
     clusters = clusters_of_texts(both, len(rated), settings.by)
     both = both.assign(cluster=clusters.number, group=groups)
-    both["text_number"] = text_ids(both["text"])
+    both["text_number"] = label_ids(both[TEXT_KEY])
     both["predicted"], abstained = predictions(both, len(rated), clusters, settings)
     rated, unrated = both.iloc[: len(rated)], both.iloc[len(rated) :]
     options = MeanOptions(
@@ -108,6 +120,7 @@ def estimate_means(
         counts += f", {clusters.contexts:,} contexts"
     line = f"{counts}; predictions: {settings.method}, {_origin(settings)}"
     warnings = [
+        *notes,
         *_matching_notes(missing, len(rated), len(unrated)),
         *_abstention_notes(abstained, len(both), settings.method),
         *_context_notes(rated, unrated, clusters, settings),
@@ -179,35 +192,35 @@ class TextClusters(NamedTuple):
     one_rated: bool = False
 
 
-def clusters_of_texts(texts: pd.DataFrame, rated: int, by: str) -> TextClusters:
-    """The clusters of texts, with their keys, of which the first ``rated`` have ratings: contexts,
-    if there are several. The groups that are asked for are fixed, so they are no clusters."""
+def clusters_of_texts(texts: pd.DataFrame, n_rated: int, by: str) -> TextClusters:
+    """The clusters of texts, with their keys, of which the first ``n_rated`` have ratings:
+    contexts, if there are several. The groups that are asked for are fixed, and so no clusters."""
     column, _ = prompts_of(texts)
-    equal_texts = text_ids(texts["text"])
+    equal_texts = label_ids(texts[TEXT_KEY])
     if not column or column == by:
         return TextClusters(equal_texts, 0)
     contexts = key_numbers(texts[CONTEXT_GROUP].tolist())
     number = len(np.unique(contexts))
     if number == 1:
         return TextClusters(equal_texts, 0)
-    if len(np.unique(contexts[:rated])) == 1:
+    if len(np.unique(contexts[:n_rated])) == 1:
         return TextClusters(equal_texts, 0, one_rated=True)
     return TextClusters(contexts, number)
 
 
 def predictions(
-    texts: pd.DataFrame, rated: int, clusters: TextClusters, settings: EstimateSettings
+    texts: pd.DataFrame, n_rated: int, clusters: TextClusters, settings: EstimateSettings
 ) -> tuple[Array, int]:
-    """The prediction of each text, float64, of which the first ``rated`` have ratings; and how many
-    have none, so that a mean stands in."""
+    """The prediction of each text, float64, of which the first ``n_rated`` have ratings; and how
+    many have none, so that a mean stands in."""
     if settings.score_unit == RATING:
         score = texts[settings.method].to_numpy(np.float64)
         # how many scores are missing is said elsewhere
         return np.where(np.isnan(score), np.nanmean(score), score), 0
     predicted = cross_predict(
         settings.make,
-        texts.iloc[:rated],
-        texts.iloc[rated:],
+        texts.iloc[:n_rated],
+        texts.iloc[n_rated:],
         settings.seed,
         new_contexts=clusters.contexts > 0,
     )
@@ -345,7 +358,7 @@ def _mean_lines(
         if tested < len(pairs):
             line += f"; {len(pairs) - tested} could not be tested"
         yield line
-    elif len(systems) > MOST_GROUPS:
+    elif len(table) - 1 > MOST_GROUPS and not settings.all_pairs:
         number = len(systems) * (len(systems) - 1) // 2
         yield (
             f"no two {by}s were tested, so there are no ranks: above {MOST_GROUPS} {by}s,"

@@ -160,11 +160,12 @@ class Comparison:
     def fixed_draws(self, rows: Sequence[Row]) -> list[FixedDraws]:
         """What differences of rows of one split are made of, over the repeats that all have."""
         fewest = min(len(self.by_repeat[row]) for row in rows)
-        sides = []
-        for row in rows:
-            values = self.mean_of_first(row, fewest)
-            sides.append(FixedDraws(values[FIXED], values[MOVED], method(row[1]).learns))
-        return sides
+        means = [self.mean_of_first(row, fewest) for row in rows]
+        draws = max(len(values[MOVED]) for values in means)
+        return [
+            FixedDraws(values[FIXED], values[MOVED], method(row[1]).learns).with_draws(draws)
+            for row, values in zip(rows, means, strict=True)
+        ]
 
     def spread(self, split: str) -> Spread:
         """How far draws of differences spread under a split."""
@@ -293,10 +294,16 @@ def _reasons(splits: Splits, rated: Rated, settings: ComparisonSettings) -> dict
     """Return for every row of the table why its method is not tried: a sentence, which is empty
     where the method is tried."""
     keys = dict.fromkeys([*compared_methods(rated, settings), *settings.left_out])
-    return {(name, *key): why_not(*key, rated, settings, name) for name in splits for key in keys}
+    return {
+        (name, *key): reason_not_tried(*key, rated, settings, name)
+        for name in splits
+        for key in keys
+    }
 
 
-def why_not(name: str, kernel: str, rated: Rated, settings: ComparisonSettings, split: str) -> str:
+def reason_not_tried(
+    name: str, kernel: str, rated: Rated, settings: ComparisonSettings, split: str
+) -> str:
     """Why a method is not tried in a split: a sentence, or nothing."""
     if reason := settings.left_out.get((name, kernel)):
         return reason

@@ -87,8 +87,11 @@ def by_method(
     quality = training["quality"].tolist()
     making = replace(making, all_texts=[*rated_texts, *texts["text"]])
     predicted = method(name).make(making).fit(training, quality).predict(texts)
-    columns = [training[column].tolist() for column in deciding_columns(name, training)]
-    signed = data_sum([rated_texts, quality, *columns])
+    deciding = deciding_columns(name, training)
+    if making.new_contexts:  # what a method chooses, it chooses by contexts
+        prompts = [column for column in ("mr", "context") if column in training]
+        deciding = list(dict.fromkeys([*deciding, *prompts]))
+    signed = data_sum([rated_texts, quality, *(training[column].tolist() for column in deciding)])
     knows_text = method(name).kind != GIVEN_SCORE  # a line and a sum of scores know no text
     facts = {
         "signature": signature(

@@ -52,6 +52,7 @@ MAY_REPLACE = {
     decisions.FEW_RATERS: "no, of too few raters",
     decisions.NOT_CLOSER: "no, no closer than a text-blind method",
     decisions.SYSTEM_ALONE: "no, may know its system alone",
+    decisions.YARDSTICK_PASSES: "no, a text-blind method passes, too",
     decisions.TOO_FEW_WINS: "no",
 }
 """What a reader is told by `Candidate.why_not`."""

@@ -77,6 +77,7 @@ def cross_fit(
     [array([6. , 6. , 1.5])]
     """
     table = with_keys(table)
+    # a faster way to the same numbers; each split says there whether it is of new contexts
     if hasattr(estimator := make(False), "cross_fit"):
         return list(estimator.cross_fit(table, quality, splits))
     from threadpoolctl import threadpool_limits
