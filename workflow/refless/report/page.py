@@ -55,12 +55,12 @@ class Item:
 
     @property
     def anchors(self) -> list[str]:
-        """The address of each grid within the page; empty but for the first of each value by which
-        the table is divided into grids."""
-        values = [part.value for part in self.parts]
+        """The address of each grid within the page; empty of one that has no id, or that of a grid
+        before it."""
+        ids = [part.id for part in self.parts]
         return [
-            f"{self.id}-{value}" if value and value not in values[:k] else ""
-            for k, value in enumerate(values)
+            f"{self.id}-{name}" if name and name not in ids[:k] else ""
+            for k, name in enumerate(ids)
         ]
 
     @property

@@ -64,7 +64,8 @@ class Part:
     groups : the rows below each line
     notes : what has to be said under it
     has_numbers : whether it has a number of ours
-    value : that of the column by which a table is divided into grids
+    id : by which the report links to it, behind the name of the table; of a table that is divided
+        into grids by a column, the value of that column
     """
 
     title: str
@@ -73,7 +74,7 @@ class Part:
     groups: dict[str, list[list[ShownCell]]]
     notes: list[str]
     has_numbers: bool = True
-    value: str = ""
+    id: str = ""
 
     @property
     def size(self) -> int:
@@ -162,7 +163,7 @@ def _part(
         groups={title: those for title, those in groups.items() if those},
         notes=[*_notes(columns, rows, labels, names)],
         has_numbers=_has_numbers(rows, measures),
-        value=plain(rows[0].get(section.by)),
+        id=section.id or plain(rows[0].get(section.by)),
     )
 
 

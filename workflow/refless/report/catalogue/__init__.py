@@ -60,6 +60,7 @@ class Section:
     """One grid of a table."""
 
     title: str = ""  # ``{value}`` is the name of the value of ``by``
+    id: str = ""  # by which the report links to it, behind the name of the table
     where: dict[str, list[str]] = field(default_factory=dict)  # column -> values of the rows
     by: str = ""  # a column; the grid is repeated for each of its values
     across: str = ""  # a column whose values stand side by side, each with its numbers
