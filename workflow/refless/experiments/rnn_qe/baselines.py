@@ -32,7 +32,10 @@ OUTPUT_COLUMNS = ["id", "domain", "system", "mr_number", "rating", *PAPER_METRIC
 CURVE_COLUMNS = ["model", "size", "subset", "pearson", "spearman"]
 ADDED_MODELS = ("lookup", "ridge", "bleu_neighbors")
 """The mean training rating of the same output, ridge regression on character n-grams, and BLEU
-Neighbors."""
+Neighbors. They are the models that `refless.methods` makes, with settings of this experiment: they
+read delexicalised outputs, outputs of one MR stay together, ridge chooses among four penalties, and
+tau is chosen on RNN-QE's validation part. By the settings of `refless.methods`, most of their rows
+would be others."""
 CONSTANT = 4.5
 """The paper's constant, which also replaces a missing prediction."""
 KERNEL = "bleu.char"
