@@ -332,7 +332,7 @@ def test_the_best_method_is_tested_against_the_best_text_blind_one(found):
     rest = replace(found, table=found.table[found.table["split"] != "systems"])
     assert not decide_split(rest, "systems").shown
     few = replace(found, table=found.table.assign(coverage=0.4))
-    assert decide_split(few, "systems").reason_not_tried == NO_METHOD
+    assert decide_split(few, "systems").why_not == NO_METHOD
     assert ": shown" not in " ".join(answer(few))
 
 
@@ -394,7 +394,7 @@ def test_few_systems_say_nothing_of_new_ones(tmp_path):
     of_three = compare(few, QUICK)
     table = of_three.table[of_three.table["split"] == "systems"]
     assert table[["pearson_by_system_low", "p"]].isna().all(axis=None)
-    assert decide_split(of_three, "systems").reason_not_tried == FEW_SYSTEMS
+    assert decide_split(of_three, "systems").why_not == FEW_SYSTEMS
     assert "too few systems" in answer(of_three)[3]
 
 
@@ -404,7 +404,7 @@ def test_few_contexts_say_nothing_of_new_ones(rated):
     made = compare(part, replace(QUICK, kernels={}))
     decision = decide_split(made, "contexts")
     assert np.isnan(decision.p)
-    assert decision.reason_not_tried == FEW_CONTEXTS
+    assert decision.why_not == FEW_CONTEXTS
     assert np.isfinite(decision.lead.low)  # of these contexts
     assert "too few contexts" in " ".join(answer(made))
     assert np.isfinite(decide_split(made, "texts").p)
